@@ -1,0 +1,118 @@
+"""README.md: every snippet runs as printed, and the two commands are complete."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+FENCE = re.compile(
+    r"(?:^<!-- (?P<marker>[\w-]+) -->\n)?^```(?P<language>\w+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+
+
+class Block(NamedTuple):
+    language: str
+    marker: str | None
+    body: str
+    line: int
+
+
+def blocks(text: str) -> list[Block]:
+    """The fenced blocks of a Markdown text with the HTML comment right above them, if any."""
+    return [
+        Block(m["language"], m["marker"], m["body"], text.count("\n", 0, m.start("body")) + 1)
+        for m in FENCE.finditer(text)
+    ]
+
+
+BLOCKS = blocks(README)
+
+
+def snippets() -> list[object]:
+    """Each ```python block with the ```text block that follows it, which is what it prints."""
+    following: list[Block | None] = [*BLOCKS[1:], None]
+    return [
+        pytest.param(
+            block.body,
+            after.body if after is not None and after.language == "text" else None,
+            id=f"line{block.line}",
+        )
+        for block, after in zip(BLOCKS, following, strict=True)
+        if block.language == "python"
+    ]
+
+
+def command(marker: str) -> str:
+    (block,) = [block for block in BLOCKS if block.marker == marker]
+    assert block.language == "sh"
+    return block.body.strip()
+
+
+def test_blocks_reads_markers_languages_and_lines() -> None:
+    text = "# t\n\n<!-- m -->\n```sh\na && b\n```\n\n```python\nx\n\ny\n```\n"
+    assert blocks(text) == [Block("sh", "m", "a && b\n", 5), Block("python", None, "x\n\ny\n", 9)]
+
+
+def test_every_fence_is_a_kind_that_is_checked() -> None:
+    assert README.count("```") == 2 * len(BLOCKS)
+    assert {block.language for block in BLOCKS} == {"sh", "python", "text"}
+    assert all(block.marker for block in BLOCKS if block.language == "sh")
+
+
+@pytest.mark.parametrize(("source", "printed"), snippets())
+def test_snippet_runs_and_prints_what_the_readme_says(source: str, printed: str | None) -> None:
+    # A process of its own: a reader starts with nothing imported, and a warning or a crash at exit counts too.
+    finished = subprocess.run(
+        [sys.executable, "-W", "error", "-c", source],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert (finished.returncode, finished.stderr) == (0, "")
+    if printed is not None:
+        assert finished.stdout == printed
+
+
+@pytest.mark.parametrize("marker", ["run-command", "test-command"])
+def test_command_is_one_line_that_starts_from_an_empty_environment(marker: str) -> None:
+    line = command(marker)
+    assert "\n" not in line
+    # `&&` and nothing else: a step that fails must fail the whole.
+    assert not re.search(r"[;|]|(?<!&)&(?!&)", line)
+    first, second, *rest = line.split(" && ")
+    assert first == "python3 -m venv .venv"
+    assert second.startswith(".venv/bin/pip install ")
+    assert rest
+    assert all(step.startswith(".venv/bin/python ") for step in rest)
+
+
+def test_run_command_names_an_example_that_exists() -> None:
+    script = command("run-command").split()[-1]
+    assert script.startswith("examples/")
+    assert (ROOT / script).is_file()
+
+
+def test_test_command_installs_an_extra_that_exists() -> None:
+    line = command("test-command")
+    extras = re.findall(r"\.\[(\w+)\]", line)
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert extras
+    assert set(extras) <= set(declared)
+    assert line.endswith(" -m pytest")
+
+
+def test_relative_links_lead_to_files() -> None:
+    targets = [target for target in re.findall(r"\]\(([^)#]+)", README) if "://" not in target]
+    assert targets
+    assert [target for target in targets if not (ROOT / target).exists()] == []
