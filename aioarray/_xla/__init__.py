@@ -1,0 +1,85 @@
+"""The gateway to jaxlib: nothing else in aioarray imports it.
+
+===============  ==================================================================================
+``version``      the supported range
+``bindings``     the import, guarded, and every difference between versions
+``client``       the PJRT client and its `Device` objects
+``buffers``      host arrays to device Buffers and back, DLPack, errors in place of values
+``executable``   StableHLO text to `Executable`, cost, serialised programs, result handlers
+``streams``      execution stream ids
+``tree``         nested containers
+``errors``       jaxlib's exceptions to (status code, message)
+===============  ==================================================================================
+
+Importing it loads jaxlib's extension module, if that is of a supported version, and starts nothing.
+"""
+
+from aioarray._xla.bindings import Buffer, LoadedExecutable, ResultHandler, SpecLike
+from aioarray._xla.buffers import (
+    can_alias,
+    copy_to_device,
+    delete,
+    error_buffer,
+    from_dlpack,
+    is_ready,
+    nbytes,
+    put,
+    put_scalar,
+    to_dlpack,
+    to_numpy,
+    unsafe_pointer,
+    wait,
+    wait_all,
+)
+from aioarray._xla.client import (
+    Device,
+    client_exists,
+    default_device,
+    devices,
+    find_device,
+    get_client,
+    is_forked,
+)
+from aioarray._xla.errors import ForeignError, translate
+from aioarray._xla.executable import Cost, Executable, Memory, compile, deserialize, result_handlers
+from aioarray._xla.streams import get_stream, set_stream
+from aioarray._xla.version import check_version
+
+__all__ = [
+    "Buffer",
+    "Cost",
+    "Device",
+    "Executable",
+    "ForeignError",
+    "LoadedExecutable",
+    "Memory",
+    "ResultHandler",
+    "SpecLike",
+    "can_alias",
+    "check_version",
+    "client_exists",
+    "compile",
+    "copy_to_device",
+    "default_device",
+    "delete",
+    "deserialize",
+    "devices",
+    "error_buffer",
+    "find_device",
+    "from_dlpack",
+    "get_client",
+    "get_stream",
+    "is_forked",
+    "is_ready",
+    "nbytes",
+    "put",
+    "put_scalar",
+    "result_handlers",
+    "set_stream",
+    "to_dlpack",
+    "to_numpy",
+    "translate",
+    "unsafe_pointer",
+    "wait",
+    "wait_all",
+]

@@ -1,0 +1,197 @@
+"""Host arrays in, host arrays out, and what can be asked of a Buffer.
+
+A Buffer does not look at its spec: what is put there must have the shape and dtype the spec says, so `put`
+checks. Waiting, copying and freeing happen without the GIL where the notes say so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aioarray._xla import bindings
+from aioarray._xla.bindings import Buffer, Sharding, SpecLike, _jax, is_ready
+from aioarray._xla.client import Device, get_client
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "ALIGNMENT",
+    "can_alias",
+    "copy_to_device",
+    "delete",
+    "error_buffer",
+    "from_dlpack",
+    "is_ready",
+    "nbytes",
+    "put",
+    "put_scalar",
+    "to_dlpack",
+    "to_numpy",
+    "unsafe_pointer",
+    "wait",
+    "wait_all",
+]
+
+# XLA's CPU programs assume this alignment of their arguments; jaxlib copies what is not so aligned.
+ALIGNMENT = 64
+
+_DLPACK_VERSION = (1, 1)
+
+if bindings.available:
+    _COPY = _jax.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
+    _ALIAS = _jax.HostBufferSemantics.ZERO_COPY
+    _ALWAYS_COPY = _jax.ArrayCopySemantics.ALWAYS_COPY
+_device_put = _jax.batched_device_put
+
+
+def can_alias(array: np.ndarray[Any, Any]) -> bool:
+    """Whether ``put(array, copy=False)`` is possible: row-major, native byte order, aligned to 64 bytes."""
+    return bool(
+        array.flags.c_contiguous
+        and array.dtype.isnative
+        and array.ctypes.data % ALIGNMENT == 0
+        and not _is_packed(array.dtype)
+    )
+
+
+def put(array: np.ndarray[Any, Any], spec: SpecLike, device: Device, *, copy: bool = True) -> Buffer:
+    """A Buffer with the value of ``array``, whose shape and dtype (in any byte order) must be those of ``spec``.
+
+    With ``copy``, the bytes have been copied when this returns. Without, the Buffer is the memory of ``array``,
+    which it keeps alive (until jaxlib's next call after the Buffer has gone) and must not change any more.
+
+    Raises TypeError on another dtype, ValueError on another shape and, without ``copy``, on an array that cannot
+    be shared (see `can_alias`): jaxlib would copy it, and at some later time.
+    """
+    if array.dtype != spec.dtype:
+        if array.dtype.newbyteorder("=") != spec.dtype:
+            raise TypeError(f"put: the array is of dtype {array.dtype}, but the spec says {spec.dtype}")
+        if not copy:
+            raise ValueError(
+                f"put: an array of byte order {array.dtype.byteorder!r} cannot be shared, only copied"
+            )
+        # jaxlib would take the bytes as they are.
+        array = array.astype(spec.dtype)
+    if array.shape != spec.shape:
+        raise ValueError(f"put: the array is of shape {array.shape}, but the spec says {spec.shape}")
+    if copy:
+        return _device_put(spec, device._sharding, [array], device._devices, True, False, _COPY, True)
+    if not can_alias(array):
+        raise ValueError(
+            "put: an array can be shared only if it is C-contiguous, in native byte order, of a dtype of whole "
+            f"bytes, and aligned to {ALIGNMENT} bytes; this one can only be copied"
+        )
+    return _device_put(spec, device._sharding, [array], device._devices, True, False, _ALIAS, True)
+
+
+def put_scalar(value: object, spec: SpecLike, device: Device) -> Buffer:
+    """A Buffer with one Python or NumPy number, converted to the dtype of ``spec``, whose shape is ()."""
+    # The type matters: jaxlib makes int64, float64 or complex128 of a Python number, whatever the spec says.
+    scalar = spec.dtype.type(value)
+    return _device_put(spec, device._sharding, [scalar], device._devices, True, False, _COPY, True)
+
+
+def to_numpy(buffer: Buffer, spec: SpecLike) -> np.ndarray[Any, Any]:
+    """The value of a Buffer, read-only; waits for it without the GIL, and raises its error (a ForeignError).
+
+    On the CPU the array is the Buffer's memory, not a copy, except for dtypes of less than a byte. It stays
+    valid after the Buffer is deleted.
+    """
+    array, _copied = bindings.host_view(buffer)
+    if array.dtype != spec.dtype:
+        raise TypeError(f"to_numpy: the Buffer is of dtype {array.dtype}, but the spec says {spec.dtype}")
+    array.flags.writeable = False
+    return array
+
+
+def wait(buffer: Buffer) -> None:
+    """Wait without the GIL; raises the error of a failed or deleted Buffer (a ForeignError)."""
+    buffer.block_until_ready()
+
+
+def wait_all(buffers: Sequence[Buffer]) -> None:
+    """Wait without the GIL for all of them; raises the error of one that failed (a ForeignError)."""
+    bindings.block_all(buffers)
+
+
+def delete(buffer: Buffer) -> None:
+    """Give up the memory now, or when the computations that use it end. Does not wait; twice is no error."""
+    buffer.delete()
+
+
+class _PlacedSpec:
+    """A spec with a sharding, which jaxlib wants only when it makes an error."""
+
+    __slots__ = ("dtype", "shape", "sharding", "weak_type")
+
+    def __init__(self, spec: SpecLike, sharding: Sharding) -> None:
+        self.shape = spec.shape
+        self.dtype = spec.dtype
+        self.weak_type = spec.weak_type
+        self.sharding = sharding
+
+
+def error_buffer(spec: SpecLike, device: Device, message: str) -> Buffer:
+    """A ready Buffer that has an error for a value: reading it, and all computed from it, fails with ``message``.
+
+    XLA gives the error the status INTERNAL; begin ``message`` with another code and ": " for `translate` to
+    report that one.
+    """
+    return _jax._make_error_array(get_client(), _PlacedSpec(spec, device._sharding), message)
+
+
+def copy_to_device(buffer: Buffer, spec: SpecLike, device: Device) -> Buffer:
+    """An independent copy of a Buffer on ``device``, which may be its own."""
+    copies = _jax.batched_copy_array_to_devices_with_sharding(
+        [buffer], [device._device_list], [device._sharding], [_ALWAYS_COPY]
+    )
+    return copies[0]
+
+
+def to_dlpack(buffer: Buffer, *, max_version: tuple[int, int] | None = None, copied: bool = False) -> Any:
+    """A DLPack capsule that shares the Buffer's memory and keeps it alive.
+
+    ``max_version`` is what the consumer understands; ``copied`` marks the memory as the consumer's own to write.
+    """
+    return bindings.export_dlpack(buffer, max_version, copied)
+
+
+def from_dlpack(source: Any, spec: SpecLike, device: Device, *, copy: bool | None = None) -> Buffer:
+    """A Buffer from an object with ``__dlpack__``, or from a DLPack capsule.
+
+    ``copy`` as in the array API: True copies, False shares or raises (a ForeignError), None shares if possible.
+    The Buffer may be pending: with copy=True, the source must not change until it is ready.
+    """
+    capsule = _capsule_of(source) if hasattr(source, "__dlpack__") else source
+    buffer = _jax.dlpack_managed_tensor_to_buffer(capsule, device._device, None, copy)
+    # jaxlib names no spec and its own sharding, which 0.10.2 then cannot use.
+    return buffer._rewrap_with_aval_and_sharding(spec, device._sharding)
+
+
+def _capsule_of(source: Any) -> Any:
+    try:
+        return source.__dlpack__(max_version=_DLPACK_VERSION)
+    except TypeError:
+        # Producers of before the 2023.12 revision of the array API take no max_version.
+        return source.__dlpack__()
+
+
+def unsafe_pointer(buffer: Buffer) -> int:
+    """The address of the Buffer's memory; it may still be being written, and may go with the Buffer."""
+    return int(buffer.unsafe_buffer_pointer())
+
+
+def nbytes(buffer: Buffer) -> int:
+    """How many bytes of device memory a Buffer takes."""
+    return int(buffer.on_device_size_in_bytes())
+
+
+def _is_packed(dtype: np.dtype[Any]) -> bool:
+    """Whether XLA stores the dtype in less than a byte, as NumPy does not."""
+    return dtype.name in _PACKED
+
+
+_PACKED = frozenset({"int2", "int4", "uint2", "uint4", "float4_e2m1fn"})

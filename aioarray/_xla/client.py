@@ -1,0 +1,165 @@
+"""The PJRT client and its devices: made once a process, at first use. No global state of jaxlib is touched."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from aioarray._errors import ForkedProcessError
+from aioarray._xla import bindings
+from aioarray._xla.bindings import Sharding, _jax, xla_client
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Added to the niceness of the threads of XLA's pools, so that the thread of an event loop is scheduled
+# before them when all cores are busy.
+NICENESS = 10
+_NICEST = 19
+
+
+class Device:
+    """A device that holds and computes Arrays; one instance for each, so ``is`` and ``==`` agree.
+
+    >>> device = aio.zeros(3).device
+    >>> str(device), device.platform, device.id
+    ('cpu:0', 'cpu', 0)
+    """
+
+    __slots__ = ("_device", "_device_list", "_devices", "_name", "_sharding", "id", "kind", "platform")
+
+    platform: str
+    id: int
+    kind: str
+    # For this package alone: jaxlib's device, the same as a DeviceList and as a list, and its sharding.
+    _device: Any
+    _device_list: Any
+    _devices: list[Any]
+    _sharding: Sharding
+    _name: str
+
+    def __init__(self, device: Any) -> None:
+        assign = object.__setattr__
+        assign(self, "platform", str(device.platform))
+        assign(self, "id", int(device.id))
+        assign(self, "kind", str(device.device_kind))
+        assign(self, "_device", device)
+        assign(self, "_device_list", _jax.DeviceList((device,)))
+        assign(self, "_devices", [device])
+        assign(self, "_sharding", bindings.make_sharding(device))
+        assign(self, "_name", f"{self.platform}:{self.id}")
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"Device is immutable: cannot set {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"Device is immutable: cannot delete {name!r}")
+
+    def __str__(self) -> str:
+        return self._name
+
+    def __repr__(self) -> str:
+        return f"Device({self._name!r})"
+
+    def __copy__(self) -> Device:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Device:
+        return self
+
+    def __reduce__(self) -> tuple[Callable[[str], Device], tuple[str]]:
+        return find_device, (self._name,)
+
+
+class _Process:
+    """The client of this process. Written under ``lock``; read anywhere, since ``client`` is assigned last."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.client: Any = None
+        self.devices: tuple[Device, ...] = ()
+        self.forked = False
+
+    def after_fork(self) -> None:
+        # XLA's threads are not in the child: its first computation would wait for ever.
+        self.forked = True
+        self.lock = threading.Lock()
+
+
+_process = _Process()
+
+
+def client_exists() -> bool:
+    """Whether the client has been created in this process."""
+    return _process.client is not None
+
+
+def is_forked() -> bool:
+    """Whether this process was forked from one whose client had been created, so that it cannot compute."""
+    return _process.forked
+
+
+def get_client() -> Any:
+    """The client, created at the first call; any thread. Raises IncompatibleVersionError, ForkedProcessError."""
+    process = _process
+    if process.client is None:
+        bindings.require()
+        with process.lock:
+            if process.client is None:
+                client = _create_in_nice_thread()
+                process.devices = tuple(Device(device) for device in client.local_devices())
+                os.register_at_fork(after_in_child=process.after_fork)
+                process.client = client
+    if process.forked:
+        raise ForkedProcessError(
+            "this process was forked after aioarray had computed something, and XLA's threads do not survive "
+            'a fork. Start worker processes with multiprocessing.set_start_method("spawn") or "forkserver", or '
+            "fork before the first use of aioarray"
+        )
+    return process.client
+
+
+def devices() -> tuple[Device, ...]:
+    """The devices of this process, in order of their ids."""
+    get_client()
+    return _process.devices
+
+
+def default_device() -> Device:
+    """The device on which Arrays are created when none is named: the first."""
+    return devices()[0]
+
+
+def find_device(name: str) -> Device:
+    """The device called ``name``: "cpu:0", or "cpu" for the first of its platform. Raises ValueError."""
+    known = devices()
+    for device in known:
+        if name in (device._name, device.platform):
+            return device
+    raise ValueError(f"no device {name!r}: this process has {', '.join(map(str, known))}")
+
+
+def _create_in_nice_thread() -> Any:
+    # Threads inherit the niceness of the one that starts them, and a thread cannot lower its own again:
+    # hence a thread for this alone.
+    results: list[Any] = []
+    errors: list[BaseException] = []
+
+    def create() -> None:
+        try:
+            if sys.platform == "linux":
+                thread = threading.get_native_id()
+                niceness = os.getpriority(os.PRIO_PROCESS, thread)
+                os.setpriority(os.PRIO_PROCESS, thread, min(_NICEST, niceness + NICENESS))
+            results.append(xla_client.make_cpu_client())
+        except BaseException as error:  # handed to the caller below
+            errors.append(error)
+
+    thread = threading.Thread(target=create, name="aioarray-create-client")
+    thread.start()
+    thread.join()
+    if errors:
+        raise errors[0]
+    return results[0]

@@ -1,0 +1,123 @@
+"""Compiling StableHLO text, and the compiled program.
+
+The hot path is ``executable.execute(buffers).consume_with_handlers(handlers, False)``: two bound methods of jaxlib.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from aioarray._xla import bindings
+from aioarray._xla.bindings import LoadedExecutable, ResultHandler, SpecLike, xla_client
+from aioarray._xla.client import Device, get_client
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+OptionValue: TypeAlias = str | bool | int | float
+
+DEFAULT_OPTIONS: Mapping[str, OptionValue] = MappingProxyType({})
+
+
+class Cost(NamedTuple):
+    """What XLA expects one run of a program to take; 0.0 where it does not say."""
+
+    flops: float
+    bytes_accessed: float
+    transcendentals: float
+
+
+class Memory(NamedTuple):
+    """Bytes that one run of a program holds."""
+
+    arguments: int
+    outputs: int
+    temporaries: int
+    aliased: int
+
+
+class Executable:
+    """A compiled program on one device.
+
+    ``execute`` is jaxlib's bound ``execute_sharded``: it takes a sequence of Buffers, enqueues the computation, which
+    may run to its end inside the call, and gives results whose ``consume_with_handlers(handlers, False)`` is the
+    list of output Buffers. Any thread.
+    """
+
+    __slots__ = ("_executable", "cost", "device", "execute")
+
+    def __init__(self, executable: LoadedExecutable, device: Device) -> None:
+        self._executable = executable
+        self.device = device
+        self.execute = executable.execute_sharded
+        self.cost = _cost(executable)
+
+    def memory(self) -> Memory:
+        """The memory one run takes."""
+        stats = self._executable.get_compiled_memory_stats()
+        return Memory(
+            int(stats.argument_size_in_bytes),
+            int(stats.output_size_in_bytes),
+            int(stats.temp_size_in_bytes),
+            int(stats.alias_size_in_bytes),
+        )
+
+    def serialize(self) -> bytes:
+        """The program as bytes that `deserialize` takes, on the same version of jaxlib and a like machine."""
+        return bytes(self._executable.serialize())
+
+    @property
+    def size_in_bytes(self) -> int:
+        """The size of the machine code, or 0 where XLA does not know it."""
+        return max(0, int(self._executable.size_of_generated_code_in_bytes()))
+
+    def hlo_text(self) -> str:
+        """The optimised program, in XLA's text form."""
+        return "\n".join(module.to_string() for module in self._executable.hlo_modules())
+
+
+def compile(text: bytes, device: Device, *, options: Mapping[str, OptionValue] | None = None) -> Executable:
+    """Compile a StableHLO module in MLIR's text form (or bytecode); holds the calling thread, not the GIL.
+
+    ``options`` are XLA's debug options by name ("xla_cpu_enable_fast_math": True), of the option's own type, over
+    DEFAULT_OPTIONS. Raises a ForeignError on a wrong program, name or type.
+    """
+    client = get_client()
+    return Executable(client.compile_and_load(text, device._device_list, _compile_options(options)), device)
+
+
+def deserialize(data: bytes, device: Device) -> Executable:
+    """The Executable that `Executable.serialize` made ``data`` of. Raises a ForeignError on other bytes.
+
+    This runs machine code out of ``data``: it must come from where nobody else can write.
+    """
+    client = get_client()
+    return Executable(client.deserialize_executable(data, device._device_list, None), device)
+
+
+def result_handlers(specs: Sequence[SpecLike], device: Device) -> list[ResultHandler]:
+    """What ``consume_with_handlers`` takes to make Buffers of the outputs with these specs."""
+    return [bindings.make_result_handler(spec, device._sharding) for spec in specs]
+
+
+def _compile_options(options: Mapping[str, OptionValue] | None) -> Any:
+    compile_options = xla_client.CompileOptions()
+    compile_options.num_replicas = 1
+    compile_options.num_partitions = 1
+    overrides = {**DEFAULT_OPTIONS, **(options or {})}
+    compile_options.env_option_overrides = list(overrides.items())
+    return compile_options
+
+
+def _cost(executable: LoadedExecutable) -> Cost:
+    try:
+        analysis = executable.cost_analysis()
+    except bindings.ForeignError:
+        # Backends without a cost model raise UNIMPLEMENTED.
+        analysis = {}
+    return Cost(
+        float(analysis.get("flops", 0.0)),
+        float(analysis.get("bytes accessed", 0.0)),
+        float(analysis.get("transcendentals", 0.0)),
+    )

@@ -1,0 +1,35 @@
+"""The exceptions and warnings of aioarray.
+
+>>> aio.errors.DeviceError.__mro__[1].__name__
+'AioArrayError'
+"""
+
+from aioarray._errors import (
+    AioArrayError,
+    CompileBudgetError,
+    CompileError,
+    DeletedArrayError,
+    DeviceError,
+    ForkedProcessError,
+    FormatError,
+    IncompatibleVersionError,
+    QueueFullError,
+    SyncReadError,
+    SyncReadWarning,
+    TracedValueError,
+)
+
+__all__ = [
+    "AioArrayError",
+    "CompileBudgetError",
+    "CompileError",
+    "DeletedArrayError",
+    "DeviceError",
+    "ForkedProcessError",
+    "FormatError",
+    "IncompatibleVersionError",
+    "QueueFullError",
+    "SyncReadError",
+    "SyncReadWarning",
+    "TracedValueError",
+]
