@@ -12,7 +12,7 @@ import pytest_asyncio
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-# No deadline: the first example of a new shape compiles, the next one does not, and hypothesis calls that flaky.
+# No deadline: the first example of a new shape compiles and the next does not, which hypothesis calls flaky.
 hypothesis.settings.register_profile("aioarray", deadline=None)
 hypothesis.settings.load_profile("aioarray")
 

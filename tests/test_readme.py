@@ -70,7 +70,7 @@ def test_every_fence_is_a_kind_that_is_checked() -> None:
 
 @pytest.mark.parametrize(("source", "printed"), snippets())
 def test_snippet_runs_and_prints_what_the_readme_says(source: str, printed: str | None) -> None:
-    # A process of its own: a reader starts with nothing imported, and a warning or a crash at exit counts too.
+    # A process of its own: a reader starts with nothing imported, and a warning or a crash at exit counts.
     finished = subprocess.run(
         [sys.executable, "-W", "error", "-c", source],
         cwd=ROOT,
@@ -79,7 +79,8 @@ def test_snippet_runs_and_prints_what_the_readme_says(source: str, printed: str 
         timeout=100,
         check=False,
     )
-    assert (finished.returncode, finished.stderr) == (0, "")
+    assert finished.returncode == 0, finished.stderr
+    assert finished.stderr == ""
     if printed is not None:
         assert finished.stdout == printed
 

@@ -1,0 +1,340 @@
+"""The map of the package, enforced: layers, no cycles, one importer of jaxlib, files of a readable size.
+
+`check` works on sources, not on imported modules, so that it sees every import whether or not it is executed.
+"""
+
+from __future__ import annotations
+
+import ast
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = "aioarray"
+
+# A module, or a subpackage with all that is in it, by its name right under the package; "" is the package's
+# own `__init__.py`. Imports go down or stay in the layer. A new file has to be placed here before it is used.
+LAYERS: dict[str, int] = {
+    name: layer
+    for layer, names in {
+        0: "_errors _config _dtypes _tree",
+        1: "_xla",
+        2: "_graph",
+        3: "_ops",
+        4: "_lower",
+        5: "_engine",
+        6: "_array _call _indexing _sync_reads",
+        7: "_functions _jit",
+        8: "errors linalg fft random nn lax io export profiling",
+        9: "serving testing __main__",
+    }.items()
+    for name in names.split()
+}
+# The package itself may import everything; what imports the package is built on the public API only.
+LAYERS[""] = 9
+
+# (file, imported module) -> why this import has to wait for a call. A good reason is an optional package.
+LAZY_IMPORTS: dict[tuple[str, str], str] = {}
+
+JAXLIB_IMPORTER = "_xla"
+MAX_LINES = 600
+
+
+class Import(NamedTuple):
+    """One name brought in by one import statement, with the absolute dotted module it comes from."""
+
+    target: str
+    line: int
+    inside_function: bool
+    for_types_only: bool
+
+
+def module_name(path: str) -> str:
+    """`aioarray/_xla/client.py` -> `aioarray._xla.client`; a package is named by its folder."""
+    parts = PurePosixPath(path).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def unit(module: str) -> str:
+    """The name by which a module stands in the layer table."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def is_type_checking(test: ast.expr) -> bool:
+    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
+        isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING"
+    )
+
+
+class ImportCollector(ast.NodeVisitor):
+    """Every import of a file, static or through `import_module` and `__import__`."""
+
+    def __init__(self, path: str, modules: frozenset[str]) -> None:
+        self.imports: list[Import] = []
+        self._modules = modules
+        self._package = module_name(path).split(".")
+        if not path.endswith("/__init__.py"):
+            self._package.pop()
+        self._inside_function = False
+        self._for_types_only = False
+
+    def _add(self, target: str, node: ast.AST) -> None:
+        line = node.lineno  # type: ignore[attr-defined]
+        self.imports.append(Import(target, line, self._inside_function, self._for_types_only))
+
+    def visit_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            self._add(alias.name, node)
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        base = self._package[: len(self._package) - node.level + 1] if node.level else []
+        source = ".".join([*base, *([node.module] if node.module else [])])
+        # `from package import name` means a submodule if there is one, otherwise a name in `__init__`.
+        submodules = [f"{source}.{alias.name}" for alias in node.names]
+        for target in dict.fromkeys(name if name in self._modules else source for name in submodules):
+            self._add(target, node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if called in {"import_module", "__import__"}:
+            argument = node.args[0] if node.args else None
+            known = isinstance(argument, ast.Constant) and isinstance(argument.value, str)
+            self._add(argument.value if known else "<computed>", node)  # type: ignore[union-attr]
+        self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> None:
+        if not is_type_checking(node.test):
+            self.generic_visit(node)
+            return
+        before, self._for_types_only = self._for_types_only, True
+        for child in node.body:
+            self.visit(child)
+        self._for_types_only = before
+        for child in node.orelse:
+            self.visit(child)
+
+    def _visit_function(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
+        before, self._inside_function = self._inside_function, True
+        self.generic_visit(node)
+        self._inside_function = before
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = _visit_function
+
+
+def belongs_to(module: str, package: str) -> bool:
+    return module == package or module.startswith(package + ".")
+
+
+def check_import(path: str, imported: Import, lazy: dict[tuple[str, str], str]) -> list[str]:
+    """What is wrong with one import, cycles apart."""
+    importer, where = unit(module_name(path)), f"{path}:{imported.line}"
+    found = []
+    if belongs_to(imported.target, "jaxlib") and importer != JAXLIB_IMPORTER:
+        found.append(f"{where}: imports {imported.target}; only {PACKAGE}/{JAXLIB_IMPORTER} may")
+    if belongs_to(imported.target, "jax"):
+        found.append(f"{where}: imports {imported.target}; {PACKAGE} does not use jax")
+    if imported.inside_function:
+        if (path, imported.target) not in lazy:
+            found.append(f"{where}: imports {imported.target} inside a function; move it to the top")
+        return found
+    if belongs_to(imported.target, PACKAGE) and not imported.for_types_only:
+        target = unit(imported.target)
+        if importer in LAYERS and target in LAYERS and LAYERS[target] > LAYERS[importer]:
+            found.append(
+                f"{where}: imports {imported.target} of layer {LAYERS[target]} from layer {LAYERS[importer]};"
+                " imports go down only"
+            )
+    return found
+
+
+def find_cycle(edges: dict[str, dict[str, str]]) -> list[str] | None:
+    """The places of the imports along one cycle, or None. `edges[a][b]` is the place where a imports b."""
+    done: set[str] = set()
+
+    def visit(module: str, trail: list[str]) -> list[str] | None:
+        if module in trail:
+            loop = [*trail[trail.index(module) :], module]
+            return [f"{edges[a][b]}: {a} imports {b}" for a, b in pairwise(loop)]
+        if module in done:
+            return None
+        for target in sorted(edges.get(module, {})):
+            cycle = visit(target, [*trail, module])
+            if cycle is not None:
+                return cycle
+        done.add(module)
+        return None
+
+    for start in sorted(edges):
+        cycle = visit(start, [])
+        if cycle is not None:
+            return cycle
+    return None
+
+
+def check(sources: dict[str, str], lazy: dict[tuple[str, str], str] | None = None) -> list[str]:
+    """Everything that breaks the rules in `sources` (path -> text). Each finding begins `file:line:`."""
+    lazy = LAZY_IMPORTS if lazy is None else lazy
+    modules = frozenset(map(module_name, sources))
+    found: list[str] = []
+    edges: dict[str, dict[str, str]] = {}
+    lazily_imported: set[tuple[str, str]] = set()
+    for path, text in sorted(sources.items()):
+        tree = ast.parse(text, path)
+        module = module_name(path)
+        if unit(module) not in LAYERS:
+            found.append(f"{path}:1: {unit(module)} is in no layer; place it in LAYERS")
+        if not (ast.get_docstring(tree) or "").strip():
+            found.append(f"{path}:1: the module has no docstring")
+        lines = len(text.splitlines())
+        if lines > MAX_LINES:
+            found.append(f"{path}:{lines}: {lines} lines; {MAX_LINES} at most, one concept a file")
+        collector = ImportCollector(path, modules)
+        collector.visit(tree)
+        for imported in collector.imports:
+            found += check_import(path, imported, lazy)
+            if imported.inside_function:
+                lazily_imported.add((path, imported.target))
+            elif not imported.for_types_only and imported.target in modules:
+                edges.setdefault(module, {}).setdefault(imported.target, f"{path}:{imported.line}")
+    found += [
+        f"{path}:1: the allow-list has a lazy import of {target} that is not there"
+        for path, target in sorted(set(lazy) - lazily_imported)
+    ]
+    cycle = find_cycle(edges)
+    if cycle is not None:
+        found.append("\n    ".join([f"{cycle[0]}, closing an import cycle:", *cycle]))
+    return found
+
+
+def test_package_keeps_to_its_architecture() -> None:
+    sources = {
+        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+        for path in (ROOT / PACKAGE).rglob("*.py")
+    }
+    assert f"{PACKAGE}/__init__.py" in sources
+    found = check(sources)
+    assert not found, "\n" + "\n".join(found)
+
+
+# The checker itself, on small sources. Docstrings are added, so that one thing is wrong at a time.
+
+
+def check_bodies(bodies: dict[str, str], lazy: dict[tuple[str, str], str] | None = None) -> list[str]:
+    sources = {f"{PACKAGE}/{name}": f'"""Doc."""\n{body}\n' for name, body in bodies.items()}
+    return check(sources, lazy or {})
+
+
+@pytest.mark.parametrize(
+    "bodies",
+    [
+        {"_graph/__init__.py": "from aioarray._xla.client import x", "_xla/client.py": "import jaxlib._jax"},
+        {
+            "_graph/node.py": "from . import spec\nfrom .._xla import y",
+            "_graph/spec.py": "",
+            "_xla/__init__.py": "",
+        },
+        {
+            "_ops/a.py": "from aioarray._ops import b",
+            "_ops/b.py": "",
+            "_ops/__init__.py": "from aioarray._ops import a",
+        },
+        {"__init__.py": "from aioarray import nn\nfrom aioarray._jit import jit", "nn.py": "", "_jit.py": ""},
+        {
+            "serving/__init__.py": "import aioarray as aio",
+            "__init__.py": "from aioarray import nn",
+            "nn.py": "",
+        },
+    ],
+    ids=["down", "relative", "submodule-of-own-package", "init-imports-all", "public-api"],
+)
+def test_checker_accepts(bodies: dict[str, str]) -> None:
+    assert check_bodies(bodies) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "body", "expected"),
+    [
+        (
+            "_xla/a.py",
+            "\nfrom aioarray._graph import Op",
+            "3: imports aioarray._graph of layer 2 from layer 1;",
+        ),
+        ("_graph/a.py", "from .._array import Array", "2: imports aioarray._array of layer 6 from layer 2;"),
+        ("_graph/a.py", "from .. import _array", "2: imports aioarray._array of layer 6 from layer 2;"),
+        ("_jit.py", "import aioarray as aio", "2: imports aioarray of layer 9 from layer 7;"),
+        ("_jit.py", "from aioarray import Array", "2: imports aioarray of layer 9 from layer 7;"),
+        (
+            "_jit.py",
+            "if x:\n    from aioarray.nn import y",
+            "3: imports aioarray.nn of layer 8 from layer 7;",
+        ),
+        ("_lower.py", "import jaxlib.mlir", "2: imports jaxlib.mlir; only aioarray/_xla may"),
+        ("_lower.py", "from jaxlib import mlir, utils", "2: imports jaxlib; only aioarray/_xla may"),
+        ("_xla/a.py", "from jax.numpy import sin", "2: imports jax.numpy; aioarray does not use jax"),
+        ("_tree.py", "def f():\n    import os", "3: imports os inside a function;"),
+        ("_tree.py", "async def f():\n    class C:\n        import os", "4: imports os inside a function;"),
+        ("_tree.py", "f = lambda: __import__('os')", "2: imports os inside a function;"),
+        ("_tree.py", "def f(n):\n    importlib.import_module(n)", "3: imports <computed> inside a function;"),
+        ("unplaced.py", "", "1: unplaced is in no layer;"),
+        ("_tree.py", "x = 1\n" * 600, "602: 602 lines; 600 at most"),
+    ],
+)
+def test_checker_reports_file_and_line(file: str, body: str, expected: str) -> None:
+    (finding,) = check_bodies({file: body, "_array.py": ""})
+    assert finding.startswith(f"aioarray/{file}:{expected}")
+
+
+def test_checker_reports_a_missing_docstring() -> None:
+    assert check({"aioarray/_tree.py": "x = 1\n"}, {}) == ["aioarray/_tree.py:1: the module has no docstring"]
+
+
+def test_checker_reports_each_import_along_a_cycle() -> None:
+    bodies = {
+        "_ops/a.py": "from aioarray._ops.b import x",
+        "_ops/b.py": "\nfrom . import c",
+        "_ops/c.py": "import aioarray._ops.a",
+        "_ops/d.py": "from aioarray._ops import a",
+    }
+    (finding,) = check_bodies(bodies)
+    assert finding.splitlines() == [
+        "aioarray/_ops/a.py:2: aioarray._ops.a imports aioarray._ops.b, closing an import cycle:",
+        "    aioarray/_ops/a.py:2: aioarray._ops.a imports aioarray._ops.b",
+        "    aioarray/_ops/b.py:3: aioarray._ops.b imports aioarray._ops.c",
+        "    aioarray/_ops/c.py:2: aioarray._ops.c imports aioarray._ops.a",
+    ]
+
+
+def test_checker_reports_a_cycle_through_a_package() -> None:
+    bodies = {
+        "_ops/__init__.py": "from aioarray._ops.a import x\ny = 1",
+        "_ops/a.py": "from aioarray._ops import y",
+    }
+    (finding,) = check_bodies(bodies)
+    assert "closing an import cycle" in finding
+
+
+@pytest.mark.parametrize("guard", ["TYPE_CHECKING", "typing.TYPE_CHECKING"])
+def test_imports_for_types_only_are_exempt_from_layers_and_cycles(guard: str) -> None:
+    bodies = {
+        "_graph/a.py": f"if {guard}:\n    from aioarray._graph import b\n    import aioarray._array",
+        "_graph/b.py": "from aioarray._graph import a",
+        "_array.py": "",
+    }
+    assert check_bodies(bodies) == []
+    # ... but neither is the other branch, nor is there a way to jaxlib.
+    otherwise = {
+        "_graph/a.py": f"if {guard}:\n    import jaxlib\nelse:\n    from aioarray._array import Array"
+    }
+    first, second = check_bodies(otherwise)
+    assert first.startswith("aioarray/_graph/a.py:3: imports jaxlib")
+    assert second.startswith("aioarray/_graph/a.py:5: imports aioarray._array of layer 6")
+
+
+def test_allowed_lazy_import_is_accepted_and_must_be_in_use() -> None:
+    lazy = {("aioarray/io.py", "safetensors"): "optional"}
+    assert check_bodies({"io.py": "def f():\n    import safetensors"}, lazy) == []
+    (finding,) = check_bodies({"io.py": ""}, lazy)
+    assert finding == "aioarray/io.py:1: the allow-list has a lazy import of safetensors that is not there"
