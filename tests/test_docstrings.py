@@ -61,7 +61,7 @@ FUNCTIONS = {name: thing for name, thing in CALLABLES.items() if not inspect.isc
 EXAMPLES = CALLABLES | {module.__name__: module for module in public_modules()}
 
 
-def each(things: dict[str, Any]) -> Any:
+def each(things: dict[str, Any]) -> pytest.MarkDecorator:
     """Parametrise a test with (name, thing)."""
     return pytest.mark.parametrize(("name", "thing"), things.items(), ids=things.keys())
 
@@ -102,7 +102,7 @@ def run_examples(test: doctest.DocTest) -> str:
 def examples_of(name: str, thing: object) -> list[doctest.DocTest]:
     """The examples of a function, of a class with its methods, or of a module's own docstring."""
     finder = doctest.DocTestFinder(recurse=not inspect.ismodule(thing), exclude_empty=True)
-    return [test for test in finder.find(thing, name, module=False, globs={"aio": aio}) if test.examples]  # type: ignore[arg-type]
+    return [test for test in finder.find(thing, name, module=False, globs={"aio": aio}) if test.examples]
 
 
 @each(EXAMPLES)
