@@ -1,0 +1,129 @@
+"""How elementwise definitions are made out of operations: promotion, dtype checks, and the precision computed in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .. import _dtypes
+from .._graph import Definition, Node
+from ._rules import CONVERT, check_dtype, convert, promote
+
+if TYPE_CHECKING:
+    from .._dtypes import DType
+
+# Real dtypes with fewer digits than float32: what is composed of several steps is computed in float32 and rounded once.
+NARROW = _dtypes.REAL_FLOATING - {_dtypes.float32, _dtypes.float64}
+
+Unary = Callable[[Node], Node]
+Binary = Callable[[Node, Node], Node]
+
+
+def as_floating(x: Node) -> Node:
+    """``x``; integers and booleans in the default real dtype, as the standard's recommendation and NumPy have it."""
+    if x.dtype in _dtypes.INTEGRAL_OR_BOOLEAN:
+        return CONVERT(x, dtype=_dtypes.default_for_rank(2), weak=x.weak)
+    return x
+
+
+def unary(name: str, rule: Unary, allowed: frozenset[DType] = _dtypes.NUMERIC) -> Definition:
+    """``rule`` for the dtypes ``allowed``."""
+
+    def body(x: Node) -> Node:
+        check_dtype(name, x, allowed)
+        return rule(x)
+
+    return Definition(name, body)
+
+
+def unary_floating(name: str, rule: Unary, allowed: frozenset[DType] = _dtypes.FLOATING) -> Definition:
+    """``rule`` for floating-point ``allowed``; integers and booleans become the default real dtype first."""
+
+    def body(x: Node) -> Node:
+        x = as_floating(x)
+        check_dtype(name, x, allowed)
+        return rule(x)
+
+    return Definition(name, body)
+
+
+def binary(name: str, rule: Binary, allowed: frozenset[DType] = _dtypes.NUMERIC) -> Definition:
+    """``rule`` on both operands in their common dtype and shape."""
+
+    def body(x1: Node, x2: Node) -> Node:
+        x1, x2 = promote(name, x1, x2)
+        check_dtype(name, x1, allowed)
+        return rule(x1, x2)
+
+    return Definition(name, body)
+
+
+def binary_floating(name: str, rule: Binary, allowed: frozenset[DType] = _dtypes.FLOATING) -> Definition:
+    """As ``binary``; integers and booleans become the default real dtype."""
+
+    def body(x1: Node, x2: Node) -> Node:
+        x1, x2 = promote(name, x1, x2)
+        x1, x2 = as_floating(x1), as_floating(x2)
+        check_dtype(name, x1, allowed)
+        return rule(x1, x2)
+
+    return Definition(name, body)
+
+
+def in_float32(rule: Unary) -> Unary:
+    """``rule``; for narrow dtypes computed in float32 and rounded once."""
+
+    def computed(x: Node) -> Node:
+        if x.dtype in NARROW:
+            return convert(rule(convert(x, _dtypes.float32)), x.dtype)
+        return rule(x)
+
+    return computed
+
+
+def in_float32_2(rule: Binary) -> Binary:
+    """The same for rules of two operands."""
+
+    def computed(x1: Node, x2: Node) -> Node:
+        if x1.dtype in NARROW:
+            wide = rule(convert(x1, _dtypes.float32), convert(x2, _dtypes.float32))
+            return convert(wide, x1.dtype)
+        return rule(x1, x2)
+
+    return computed
+
+
+def by_kind(
+    *,
+    boolean: Unary | None = None,
+    integral: Unary | None = None,
+    real: Unary | None = None,
+    complex: Unary | None = None,
+) -> Unary:
+    """One rule for each kind of dtype; the definition's ``allowed`` excludes those left out."""
+    rules = (boolean, integral, real, complex)
+
+    def computed(x: Node) -> Node:
+        rule = rules[_dtypes.dtype_rank(x.dtype)]
+        assert rule is not None, x
+        return rule(x)
+
+    return computed
+
+
+def by_kind_2(
+    *,
+    boolean: Binary | None = None,
+    integral: Binary | None = None,
+    real: Binary | None = None,
+    complex: Binary | None = None,
+) -> Binary:
+    """The same for rules of two operands."""
+    rules = (boolean, integral, real, complex)
+
+    def computed(x1: Node, x2: Node) -> Node:
+        rule = rules[_dtypes.dtype_rank(x1.dtype)]
+        assert rule is not None, x1
+        return rule(x1, x2)
+
+    return computed
