@@ -1,0 +1,379 @@
+"""Operations that move elements and compute nothing: shapes, axes, joining, repeating, casting."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import _dtypes
+from .._dtypes import DType
+from .._graph import ArraySpec, Node, Op, array_spec, definition
+from ._rules import (
+    ADD,
+    COMPARE,
+    SELECT,
+    broadcast_shapes,
+    compare,
+    convert,
+    full_like,
+    int_array,
+    iota,
+    normalize_axes,
+    normalize_axis,
+    result_dtype,
+    stablehlo,
+)
+from ._rules import broadcast_to as _broadcast_to
+from ._rules import reshape as _reshape
+
+
+def _transposed(x: ArraySpec, *, axes: tuple[int, ...]) -> ArraySpec:
+    return x.with_shape(tuple(x.shape[axis] for axis in axes))
+
+
+def _concatenated(*specs: ArraySpec, axis: int) -> ArraySpec:
+    shape = list(specs[0].shape)
+    shape[axis] = sum(spec.shape[axis] for spec in specs)
+    return array_spec(tuple(shape), specs[0].dtype)
+
+
+def _sliced(
+    x: ArraySpec, *, starts: tuple[int, ...], limits: tuple[int, ...], strides: tuple[int, ...]
+) -> ArraySpec:
+    return x.with_shape(
+        tuple(
+            max(0, -(-(limit - start) // stride))
+            for start, limit, stride in zip(starts, limits, strides, strict=True)
+        )
+    )
+
+
+def _padded(
+    x: ArraySpec,
+    value: ArraySpec,
+    *,
+    low: tuple[int, ...],
+    high: tuple[int, ...],
+    interior: tuple[int, ...],
+) -> ArraySpec:
+    return x.with_shape(
+        tuple(
+            n + before + after + max(0, n - 1) * between
+            for n, before, after, between in zip(x.shape, low, high, interior, strict=True)
+        )
+    )
+
+
+TRANSPOSE = Op(
+    "permute_dims",
+    _transposed,
+    stablehlo("stablehlo.transpose", lambda node: {"permutation": int_array(node.params["axes"])}),
+)
+REVERSE = Op(
+    "flip",
+    lambda x, *, axes: x,
+    stablehlo("stablehlo.reverse", lambda node: {"dimensions": int_array(node.params["axes"])}),
+)
+CONCATENATE = Op(
+    "concat",
+    _concatenated,
+    stablehlo("stablehlo.concatenate", lambda node: {"dimension": f"{node.params['axis']} : i64"}),
+)
+SLICE = Op(
+    "slice",
+    _sliced,
+    stablehlo(
+        "stablehlo.slice",
+        lambda node: {
+            "start_indices": int_array(node.params["starts"]),
+            "limit_indices": int_array(node.params["limits"]),
+            "strides": int_array(node.params["strides"]),
+        },
+    ),
+)
+PAD = Op(
+    "pad",
+    _padded,
+    stablehlo(
+        "stablehlo.pad",
+        lambda node: {
+            "edge_padding_low": int_array(node.params["low"]),
+            "edge_padding_high": int_array(node.params["high"]),
+            "interior_padding": int_array(node.params["interior"]),
+        },
+    ),
+)
+
+
+def transpose(x: Node, axes: tuple[int, ...]) -> Node:
+    """``x`` with its axes in the order ``axes``."""
+    return x if axes == tuple(range(x.ndim)) else TRANSPOSE(x, axes=axes)
+
+
+def slice_axis(x: Node, axis: int, start: int, limit: int, stride: int = 1) -> Node:
+    """``x[start:limit:stride]`` along ``axis``; all within bounds, ``stride`` positive."""
+    if start == 0 and limit == x.shape[axis] and stride == 1:
+        return x
+    starts, limits, strides = [0] * x.ndim, list(x.shape), [1] * x.ndim
+    starts[axis], limits[axis], strides[axis] = start, limit, stride
+    return SLICE(x, starts=tuple(starts), limits=tuple(limits), strides=tuple(strides))
+
+
+def concatenate(nodes: tuple[Node, ...], axis: int) -> Node:
+    """``nodes``, which agree in dtype and in all other axes, along ``axis``."""
+    return nodes[0] if len(nodes) == 1 else CONCATENATE(*nodes, axis=axis)
+
+
+@definition
+def reshape(x: Node, shape: tuple[int, ...]) -> Node:
+    """``x`` in ``shape``, of which one length may be -1."""
+    if any(n < -1 for n in shape):
+        raise ValueError(f"reshape: shape {shape} has a negative length; use at most one -1, to be filled in")
+    unknown = [axis for axis, n in enumerate(shape) if n == -1]
+    if len(unknown) > 1:
+        raise ValueError(f"reshape: shape {shape} leaves {len(unknown)} lengths open; use -1 at most once")
+    target = shape
+    if unknown:
+        known = math.prod(n for n in shape if n != -1)
+        if known == 0 or x.size % known:
+            raise ValueError(f"reshape: {x.size} elements of shape {x.shape} do not fill shape {shape}")
+        target = tuple(x.size // known if n == -1 else n for n in shape)
+    if math.prod(target) != x.size:
+        raise ValueError(
+            f"reshape: shape {x.shape} has {x.size} elements, shape {shape} has {math.prod(target)}; "
+            "both must have the same number"
+        )
+    return _reshape(x, target)
+
+
+@definition
+def permute_dims(x: Node, axes: tuple[int, ...]) -> Node:
+    """``x`` with its axes in the order ``axes``, which names each of them once."""
+    order = normalize_axes("permute_dims", axes, x.ndim)
+    if len(order) != x.ndim:
+        raise ValueError(f"permute_dims: axes {axes} must name each of the {x.ndim} axes of shape {x.shape} once")
+    return transpose(x, order)
+
+
+@definition
+def matrix_transpose(x: Node) -> Node:
+    """``x`` with its last two axes exchanged."""
+    if x.ndim < 2:
+        raise ValueError(f"matrix_transpose: shape {x.shape} has fewer than 2 axes; it takes stacks of matrices")
+    return transpose(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+
+
+@definition
+def moveaxis(x: Node, source: int | tuple[int, ...], destination: int | tuple[int, ...]) -> Node:
+    """``x`` with the axes ``source`` at the positions ``destination``; the others keep their order."""
+    sources = normalize_axes("moveaxis", source, x.ndim)
+    destinations = normalize_axes("moveaxis", destination, x.ndim)
+    if len(sources) != len(destinations):
+        raise ValueError(
+            f"moveaxis: source {source} and destination {destination} differ in length; give as many of each"
+        )
+    order = [axis for axis in range(x.ndim) if axis not in sources]
+    for target, axis in sorted(zip(destinations, sources, strict=True)):
+        order.insert(target, axis)
+    return transpose(x, tuple(order))
+
+
+@definition
+def concat(*arguments: Any) -> Node:
+    """``concat(*arrays, axis)``: the arrays one after another along ``axis``; flattened first when it is None."""
+    nodes: tuple[Node, ...] = arguments[:-1]
+    axis: int | None = arguments[-1]
+    if not nodes:
+        raise ValueError("concat: no arrays given; it takes at least one")
+    dtype = result_dtype("concat", *nodes)
+    nodes = tuple(convert(node, dtype) for node in nodes)
+    if axis is None:
+        return concatenate(tuple(_reshape(node, (node.size,)) for node in nodes), 0)
+    if nodes[0].ndim == 0:
+        raise ValueError("concat: arrays without axes cannot be joined along one; use stack(), or axis=None")
+    position = normalize_axis("concat", axis, nodes[0].ndim)
+    expected = _without(nodes[0].shape, position)
+    for node in nodes:
+        if node.ndim != nodes[0].ndim or _without(node.shape, position) != expected:
+            raise ValueError(
+                f"concat: shapes {nodes[0].shape} and {node.shape} differ outside axis {axis}; they must agree there"
+            )
+    return concatenate(nodes, position)
+
+
+def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    return shape[:axis] + shape[axis + 1 :]
+
+
+@definition
+def stack(*arguments: Any) -> Node:
+    """``stack(*arrays, axis)``: arrays of one shape along a new axis."""
+    nodes: tuple[Node, ...] = arguments[:-1]
+    axis: int = arguments[-1]
+    if not nodes:
+        raise ValueError("stack: no arrays given; it takes at least one")
+    for node in nodes:
+        if node.shape != nodes[0].shape:
+            raise ValueError(f"stack: shapes {nodes[0].shape} and {node.shape} differ; all must be the same")
+    dtype = result_dtype("stack", *nodes)
+    position = normalize_axis("stack", axis, nodes[0].ndim + 1)
+    shape = (*nodes[0].shape[:position], 1, *nodes[0].shape[position:])
+    return concatenate(tuple(_reshape(convert(node, dtype), shape) for node in nodes), position)
+
+
+@definition
+def expand_dims(x: Node, axis: int | tuple[int, ...]) -> Node:
+    """``x`` with axes of length 1 at the positions ``axis`` of the result."""
+    count = len(axis) if isinstance(axis, tuple) else 1
+    new = normalize_axes("expand_dims", axis, x.ndim + count)
+    lengths = iter(x.shape)
+    return _reshape(x, tuple(1 if k in new else next(lengths) for k in range(x.ndim + count)))
+
+
+@definition
+def squeeze(x: Node, axis: int | tuple[int, ...] | None) -> Node:
+    """``x`` without the axes ``axis``, which have length 1; None for all that have."""
+    if axis is None:
+        return _reshape(x, tuple(n for n in x.shape if n != 1))
+    axes = normalize_axes("squeeze", axis, x.ndim)
+    for k in axes:
+        if x.shape[k] != 1:
+            raise ValueError(f"squeeze: axis {k} of shape {x.shape} has length {x.shape[k]}; it takes length 1")
+    return _reshape(x, tuple(n for k, n in enumerate(x.shape) if k not in axes))
+
+
+@definition
+def flip(x: Node, axis: int | tuple[int, ...] | None) -> Node:
+    """``x`` with the order of its elements reversed along ``axis``; None for all."""
+    axes = normalize_axes("flip", axis, x.ndim)
+    return REVERSE(x, axes=axes) if axes else x
+
+
+@definition
+def roll(x: Node, shift: int | tuple[int, ...], axis: int | tuple[int, ...] | None) -> Node:
+    """``x`` with elements moved ``shift`` places along ``axis``, those that leave re-entering; None: flattened."""
+    if axis is None:
+        flat = _reshape(x, (x.size,))
+        for places in shift if isinstance(shift, tuple) else (shift,):
+            flat = _rolled(flat, places, 0)
+        return _reshape(flat, x.shape)
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    shifts = shift if isinstance(shift, tuple) else (shift,) * len(axes)
+    if len(axes) == 1 and len(shifts) > 1:
+        axes = axes * len(shifts)
+    if len(shifts) != len(axes):
+        raise ValueError(f"roll: shift {shift} and axis {axis} differ in length; give as many of each")
+    for places, k in zip(shifts, axes, strict=True):
+        x = _rolled(x, places, normalize_axis("roll", k, x.ndim))
+    return x
+
+
+def _rolled(x: Node, shift: int, axis: int) -> Node:
+    length = x.shape[axis]
+    if length == 0 or shift % length == 0:
+        return x
+    cut = length - shift % length
+    return concatenate((slice_axis(x, axis, cut, length), slice_axis(x, axis, 0, cut)), axis)
+
+
+@definition
+def broadcast_to(x: Node, shape: tuple[int, ...]) -> Node:
+    """``x`` stretched to ``shape`` by the broadcasting rules."""
+    if any(n < 0 for n in shape):
+        raise ValueError(f"broadcast_to: shape {shape} has a negative length")
+    fits = x.ndim <= len(shape) and all(
+        n in (1, m) for n, m in zip(x.shape[::-1], shape[::-1], strict=False)
+    )
+    if not fits:
+        raise ValueError(
+            f"broadcast_to: shape {x.shape} does not stretch to {shape}; its lengths, counted from the last, "
+            "must equal the new ones or be 1"
+        )
+    return _broadcast_to(x, shape)
+
+
+@definition
+def broadcast_arrays(*nodes: Node) -> tuple[Node, ...]:
+    """``nodes`` stretched to their common shape."""
+    shape = broadcast_shapes("broadcast_arrays", *[node.shape for node in nodes])
+    return tuple(_broadcast_to(node, shape) for node in nodes)
+
+
+@definition
+def unstack(x: Node, axis: int) -> tuple[Node, ...]:
+    """The slices of ``x`` along ``axis``, without that axis."""
+    if x.ndim == 0:
+        raise ValueError("unstack: an array without axes cannot be taken apart")
+    position = normalize_axis("unstack", axis, x.ndim)
+    shape = _without(x.shape, position)
+    return tuple(_reshape(slice_axis(x, position, i, i + 1), shape) for i in range(x.shape[position]))
+
+
+@definition
+def tile(x: Node, repetitions: tuple[int, ...]) -> Node:
+    """``x`` repeated as a whole, ``repetitions`` times along each axis; the shorter of both is filled with 1."""
+    if any(n < 0 for n in repetitions):
+        raise ValueError(f"tile: repetitions {repetitions} must not be negative")
+    ndim = max(x.ndim, len(repetitions))
+    lengths = (1,) * (ndim - x.ndim) + x.shape
+    counts = (1,) * (ndim - len(repetitions)) + repetitions
+    # (2, 3) tiled (4, 5) times is (1, 2, 1, 3) stretched to (4, 2, 5, 3).
+    apart = tuple(n for length in lengths for n in (1, length))
+    stretched = tuple(n for count, length in zip(counts, lengths, strict=True) for n in (count, length))
+    result = tuple(count * length for count, length in zip(counts, lengths, strict=True))
+    return _reshape(_broadcast_to(_reshape(x, apart), stretched), result)
+
+
+@definition
+def repeat(x: Node, repeats: int, axis: int | None) -> Node:
+    """``x`` with every element repeated ``repeats`` times along ``axis``; flattened first when it is None."""
+    if repeats < 0:
+        raise ValueError(f"repeat: repeats={repeats} must not be negative")
+    if axis is None:
+        x, axis = _reshape(x, (x.size,)), 0
+    k = normalize_axis("repeat", axis, x.ndim)
+    before, length, after = x.shape[:k], x.shape[k], x.shape[k + 1 :]
+    apart = _reshape(x, (*before, length, 1, *after))
+    return _reshape(_broadcast_to(apart, (*before, length, repeats, *after)), (*before, length * repeats, *after))
+
+
+@definition
+def astype(x: Node, dtype: DType) -> Node:
+    """``x`` in ``dtype``; complex to real is refused (standard, "astype")."""
+    if x.dtype in _dtypes.COMPLEX and dtype not in _dtypes.COMPLEX | _dtypes.BOOLEAN:
+        raise TypeError(
+            f"astype: {x.dtype.name} does not become {dtype.name}, which would drop the imaginary part; "
+            "take real(x) first"
+        )
+    if dtype == _dtypes.bool_ and x.dtype != _dtypes.bool_:
+        return COMPARE(x, full_like(x, 0), direction="NE")
+    return convert(x, dtype)
+
+
+@definition
+def triu(x: Node, k: int) -> Node:
+    """The last two axes' matrices with zeros below diagonal ``k``."""
+    return _triangle("triu", x, k)
+
+
+@definition
+def tril(x: Node, k: int) -> Node:
+    """The last two axes' matrices with zeros above diagonal ``k``."""
+    return _triangle("tril", x, k)
+
+
+def _triangle(function: str, x: Node, k: int) -> Node:
+    if x.ndim < 2:
+        raise ValueError(f"{function}: shape {x.shape} has fewer than 2 axes; it takes stacks of matrices")
+    inside = triangle_mask(x.shape[-2:], k, upper=function == "triu")
+    return SELECT(_broadcast_to(inside, x.shape), x, full_like(x, 0))
+
+
+def triangle_mask(shape: tuple[int, ...], k: int, *, upper: bool) -> Node:
+    """True on and above (``upper``), or on and below, diagonal ``k`` of a matrix of ``shape``."""
+    rows, columns = shape
+    # Beyond the corners nothing changes, and so k fits the index dtype whatever it is.
+    k = max(-rows - 1, min(k, columns + 1))
+    dtype = _dtypes.int32 if max(rows, columns) < 2**30 else _dtypes.int64
+    row, column = iota(shape, dtype, 0), iota(shape, dtype, 1)
+    return compare("GE" if upper else "LE", column, ADD(row, full_like(row, k)))
