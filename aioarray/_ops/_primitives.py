@@ -1,0 +1,281 @@
+"""Operations on operands that agree already: what the algorithms of ``random``, ``linalg`` and ``fft`` are written in.
+
+They promote nothing and check nothing a user could get wrong. An operand that is a Python number takes the shape and
+dtype of the other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from .. import _dtypes
+from .._dtypes import DType
+from .._graph import ArraySpec, Emitter, Graph, Node, Op, Specs, array_spec, input_node, results
+from ._rules import full_like, int_array, predicate, same, same2, stablehlo
+
+Operand: TypeAlias = Node | int | float
+
+
+def _unary(name: str, target: str) -> Callable[[Node], Node]:
+    op = Op(name, same, stablehlo(target))
+    return lambda x: op(x)
+
+
+def _pair(x: Operand, y: Operand) -> tuple[Node, Node]:
+    if isinstance(x, Node):
+        return x, y if isinstance(y, Node) else full_like(x, y)
+    assert isinstance(y, Node)
+    return full_like(y, x), y
+
+
+def _binary(name: str, target: str) -> Callable[[Operand, Operand], Node]:
+    op = Op(name, same2, stablehlo(target))
+    return lambda x, y: op(*_pair(x, y))
+
+
+def _comparison(name: str, direction: str) -> Callable[[Operand, Operand], Node]:
+    attributes = {"comparison_direction": f"#stablehlo<comparison_direction {direction}>"}
+    op = Op(name, predicate, stablehlo("stablehlo.compare", lambda node: attributes))
+    return lambda x, y: op(*_pair(x, y))
+
+
+absolute = _unary("abs", "stablehlo.abs")  # real operands
+count_leading_zeros = _unary("count_leading_zeros", "stablehlo.count_leading_zeros")
+erf = _unary("erf", "chlo.erf")
+erf_inv = _unary("erf_inv", "chlo.erf_inv")
+exp = _unary("exp", "stablehlo.exponential")
+floor = _unary("floor", "stablehlo.floor")
+invert = _unary("bitwise_invert", "stablehlo.not")
+lgamma = _unary("lgamma", "chlo.lgamma")
+log = _unary("log", "stablehlo.log")
+log1p = _unary("log1p", "stablehlo.log_plus_one")
+negative = _unary("negative", "stablehlo.negate")
+sign = _unary("sign", "stablehlo.sign")
+sqrt = _unary("sqrt", "stablehlo.sqrt")
+
+add = _binary("add", "stablehlo.add")
+bit_and = _binary("bitwise_and", "stablehlo.and")
+bit_or = _binary("bitwise_or", "stablehlo.or")
+bit_xor = _binary("bitwise_xor", "stablehlo.xor")
+divide = _binary("divide", "stablehlo.divide")
+maximum = _binary("maximum", "stablehlo.maximum")
+minimum = _binary("minimum", "stablehlo.minimum")
+multiply = _binary("multiply", "stablehlo.multiply")
+next_after = _binary("nextafter", "chlo.next_after")
+power = _binary("pow", "stablehlo.power")
+remainder = _binary("fmod", "stablehlo.remainder")  # the sign is the dividend's
+shift_left = _binary("bitwise_left_shift", "stablehlo.shift_left")
+shift_right = _binary("logical_right_shift", "stablehlo.shift_right_logical")
+subtract = _binary("subtract", "stablehlo.subtract")
+
+equal = _comparison("equal", "EQ")
+greater = _comparison("greater", "GT")
+greater_equal = _comparison("greater_equal", "GE")
+less = _comparison("less", "LT")
+less_equal = _comparison("less_equal", "LE")
+not_equal = _comparison("not_equal", "NE")
+
+
+_SELECT = Op("where", lambda condition, x, y: same2(x, y), stablehlo("stablehlo.select"))
+_BITCAST = Op(
+    "view", lambda x, *, dtype: array_spec(x.shape, dtype), stablehlo("stablehlo.bitcast_convert")
+)
+_COMPLEX = Op(
+    "complex", lambda re, im: array_spec(re.shape, _dtypes.complex_of(re.dtype)), stablehlo("stablehlo.complex")
+)
+_IMAGINARY_PART = Op(
+    "imag", lambda x: array_spec(x.shape, _dtypes.real_of(x.dtype)), stablehlo("stablehlo.imag")
+)
+_IOTA = Op(
+    "iota",
+    lambda *, shape, dtype, dimension: array_spec(shape, dtype),
+    stablehlo("stablehlo.iota", lambda node: {"iota_dimension": f"{node.params['dimension']} : i64"}),
+)
+_BARRIER = Op("barrier", lambda x: (x,), stablehlo("stablehlo.optimization_barrier"))
+_RESHAPE = Op("reshape", lambda x, *, shape: x.with_shape(shape), stablehlo("stablehlo.reshape"))
+
+
+def select(condition: Node, x: Operand, y: Operand) -> Node:
+    """``x`` where ``condition``, which has its shape, is true; ``y`` elsewhere."""
+    return _SELECT(condition, *_pair(x, y))
+
+
+def bitcast(x: Node, dtype: DType) -> Node:
+    """The bits of ``x`` as a dtype of the same width."""
+    return _BITCAST(x, dtype=dtype)
+
+
+def make_complex(real: Node, imaginary: Node) -> Node:
+    """``real + 1j * imaginary``, without arithmetic."""
+    return _COMPLEX(real, imaginary)
+
+
+def imaginary_part(x: Node) -> Node:
+    """The imaginary part of a complex node."""
+    return _IMAGINARY_PART(x)
+
+
+def iota(shape: tuple[int, ...], dtype: DType, dimension: int = 0) -> Node:
+    """The index along ``dimension`` at every position of ``shape``."""
+    return _IOTA(shape=shape, dtype=dtype, dimension=dimension % len(shape))
+
+
+def barrier(x: Node) -> Node:
+    """``x``, computed before what uses it: no fusion across."""
+    return results(_BARRIER(x))[0]
+
+
+def reshape(x: Node, shape: tuple[int, ...]) -> Node:
+    """``x`` in ``shape``, in row-major order."""
+    return x if x.shape == shape else _RESHAPE(x, shape=shape)
+
+
+def _infer_slice(
+    x: ArraySpec, *, start: tuple[int, ...], stop: tuple[int, ...], step: tuple[int, ...]
+) -> ArraySpec:
+    return x.with_shape(tuple(-(-(b - a) // s) for a, b, s in zip(start, stop, step, strict=True)))
+
+
+_SLICE = Op(
+    "slice",
+    _infer_slice,
+    stablehlo(
+        "stablehlo.slice",
+        lambda node: {
+            "start_indices": int_array(node.params["start"]),
+            "limit_indices": int_array(node.params["stop"]),
+            "strides": int_array(node.params["step"]),
+        },
+    ),
+)
+
+
+def slice_axis(x: Node, axis: int, start: int, stop: int, step: int = 1) -> Node:
+    """``x[start:stop:step]`` along one axis; positions within the axis, ``step`` positive."""
+    axis %= x.ndim
+    if (start, stop, step) == (0, x.shape[axis], 1):
+        return x
+    starts, stops, steps = [0] * x.ndim, list(x.shape), [1] * x.ndim
+    starts[axis], stops[axis], steps[axis] = start, max(start, stop), step
+    return _SLICE(x, start=tuple(starts), stop=tuple(stops), step=tuple(steps))
+
+
+def take_index(x: Node, axis: int, index: int) -> Node:
+    """``x`` at one static position of an axis, which goes."""
+    axis %= x.ndim
+    return reshape(slice_axis(x, axis, index, index + 1), x.shape[:axis] + x.shape[axis + 1 :])
+
+
+def _infer_concatenate(*arrays: ArraySpec, axis: int) -> ArraySpec:
+    first = arrays[0]
+    length = sum(x.shape[axis] for x in arrays)
+    return first.with_shape((*first.shape[:axis], length, *first.shape[axis + 1 :]))
+
+
+_CONCATENATE = Op(
+    "concat",
+    _infer_concatenate,
+    stablehlo("stablehlo.concatenate", lambda node: {"dimension": f"{node.params['axis']} : i64"}),
+)
+
+
+def concatenate(arrays: Sequence[Node], axis: int = 0) -> Node:
+    """``arrays``, alike but for ``axis``, one behind the other."""
+    return arrays[0] if len(arrays) == 1 else _CONCATENATE(*arrays, axis=axis % arrays[0].ndim)
+
+
+def stack(arrays: Sequence[Node], axis: int = 0) -> Node:
+    """Nodes of one shape along a new axis."""
+    axis %= arrays[0].ndim + 1
+    shape = (*arrays[0].shape[:axis], 1, *arrays[0].shape[axis:])
+    return concatenate([reshape(x, shape) for x in arrays], axis)
+
+
+_TRANSPOSE = Op(
+    "permute_dims",
+    lambda x, *, axes: x.with_shape(tuple(x.shape[a] for a in axes)),
+    stablehlo("stablehlo.transpose", lambda node: {"permutation": int_array(node.params["axes"])}),
+)
+
+
+def transpose(x: Node, axes: tuple[int, ...]) -> Node:
+    """The axes of ``x`` in the order ``axes``."""
+    return x if axes == tuple(range(x.ndim)) else _TRANSPOSE(x, axes=axes)
+
+
+def _lower_any(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> str:
+    x = node.inputs[0].spec
+    false = emitter.op("stablehlo.constant", (), (), node.spec, {"value": "dense<false> : tensor<i1>"})
+    dimensions = {"dimensions": int_array(range(x.ndim))}
+    region = (emitter.reducer("stablehlo.or", _dtypes.bool_),)
+    return emitter.op("stablehlo.reduce", (operands[0], false), (x, node.spec), node.spec, dimensions, region)
+
+
+_ANY = Op("any", lambda x: x.with_shape(()), _lower_any)
+
+
+def any_(x: Node) -> Node:
+    """Whether any element of a boolean node is true."""
+    return _ANY(x)
+
+
+def _infer_sort(*operands: ArraySpec, axis: int) -> Specs:
+    return operands
+
+
+def _lower_sort(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> str:
+    specs = tuple(child.spec for child in node.inputs)
+    scalars = [input_node(array_spec((), spec.dtype)) for spec in specs for _ in range(2)]
+    comparator = Graph("comparator", tuple(scalars), (less(scalars[0], scalars[1]),))
+    attributes = {"dimension": f"{node.params['axis']} : i64", "is_stable": "true"}
+    return emitter.op("stablehlo.sort", operands, specs, node.specs, attributes, (emitter.region(comparator),))
+
+
+_SORT = Op("sort", _infer_sort, _lower_sort)
+
+
+def sort_by_key(key: Node, values: Node, axis: int) -> Node:
+    """``values`` along ``axis`` in the order of the integers ``key``, which has their shape; equal keys stay in order."""
+    return results(_SORT(key, values, axis=axis % key.ndim))[1]
+
+
+_TOP_K = Op(
+    "top_k",
+    lambda x, *, k: (
+        x.with_shape((*x.shape[:-1], k)),
+        array_spec((*x.shape[:-1], k), _dtypes.int32),
+    ),
+    stablehlo("chlo.top_k", lambda node: {"k": f"{node.params['k']} : i64"}),
+)
+
+
+def top_k(x: Node, k: int) -> tuple[Node, Node]:
+    """The ``k`` greatest values along the last axis, greatest first, and their int32 positions."""
+    values, positions = results(_TOP_K(x, k=k))
+    return values, positions
+
+
+def _lower_while(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> str:
+    specs = tuple(child.spec for child in node.inputs)
+    regions = (emitter.region(node.params["condition"]), emitter.region(node.params["body"]))
+    return emitter.op("stablehlo.while", operands, specs, node.specs, None, regions)
+
+
+def _infer_while(*carried: ArraySpec, condition: Graph, body: Graph) -> Specs:
+    return carried
+
+
+_WHILE = Op("while_loop", _infer_while, _lower_while, bounded=False)
+
+
+def while_loop(
+    condition: Callable[..., Node], body: Callable[..., Sequence[Node]], initial: Sequence[Node]
+) -> tuple[Node, ...]:
+    """Apply ``body`` to ``initial`` while ``condition`` holds; neither may use nodes that it is not given."""
+    inputs = tuple(input_node(node.spec) for node in initial)
+    going = Graph("condition", inputs, (condition(*inputs),))
+    inputs = tuple(input_node(node.spec) for node in initial)
+    step = Graph("body", inputs, tuple(body(*inputs)))
+    assert [n.spec for n in step.outputs] == [n.spec for n in initial], (step.outputs, initial)
+    return results(_WHILE(*initial, condition=going, body=step))
