@@ -37,7 +37,9 @@ LAYERS: dict[str, int] = {
 LAYERS[""] = 9
 
 # (file, imported module) -> why this import has to wait for a call. A good reason is an optional package.
-LAZY_IMPORTS: dict[tuple[str, str], str] = {}
+LAZY_IMPORTS: dict[tuple[str, str], str] = {
+    ("aioarray/_engine/waiting.py", "aioarray._engine._trio"): "trio is optional, and loaded where it runs",
+}
 
 JAXLIB_IMPORTER = "_xla"
 MAX_LINES = 600
