@@ -161,6 +161,15 @@ def slice_axis(x: Node, axis: int, start: int, stop: int, step: int = 1) -> Node
     return _SLICE(x, start=tuple(starts), stop=tuple(stops), step=tuple(steps))
 
 
+def slice_region(
+    x: Node, starts: tuple[int, ...], stops: tuple[int, ...], steps: tuple[int, ...]
+) -> Node:
+    """``x[start:stop:step]`` along every axis; positions within the axes, steps positive, no stop before its start."""
+    if stops == x.shape and not any(starts) and all(step == 1 for step in steps):
+        return x
+    return _SLICE(x, start=starts, stop=stops, step=steps)
+
+
 def take_index(x: Node, axis: int, index: int) -> Node:
     """``x`` at one static position of an axis, which goes."""
     axis %= x.ndim
@@ -202,22 +211,6 @@ _TRANSPOSE = Op(
 def transpose(x: Node, axes: tuple[int, ...]) -> Node:
     """The axes of ``x`` in the order ``axes``."""
     return x if axes == tuple(range(x.ndim)) else _TRANSPOSE(x, axes=axes)
-
-
-def _lower_any(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> str:
-    x = node.inputs[0].spec
-    false = emitter.op("stablehlo.constant", (), (), node.spec, {"value": "dense<false> : tensor<i1>"})
-    dimensions = {"dimensions": int_array(range(x.ndim))}
-    region = (emitter.reducer("stablehlo.or", _dtypes.bool_),)
-    return emitter.op("stablehlo.reduce", (operands[0], false), (x, node.spec), node.spec, dimensions, region)
-
-
-_ANY = Op("any", lambda x: x.with_shape(()), _lower_any)
-
-
-def any_(x: Node) -> Node:
-    """Whether any element of a boolean node is true."""
-    return _ANY(x)
 
 
 def _infer_sort(*operands: ArraySpec, axis: int) -> Specs:

@@ -13,32 +13,31 @@ The static ``index`` is a tuple of
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .. import _dtypes
-from .._dtypes import DType
 from .._graph import ArraySpec, Emitter, Node, Op, definition
-from ._rules import (
-    ADD,
-    AND,
-    MAXIMUM,
-    MINIMUM,
-    MULTIPLY,
-    OR,
-    SELECT,
-    broadcast_shapes,
-    broadcast_to,
-    compare,
-    convert,
-    full_like,
-    int_array,
+from ._primitives import (
+    add,
+    bit_and,
+    bit_or,
+    concatenate,
+    less,
+    maximum,
+    minimum,
+    multiply,
     reshape,
-    scalar,
-    stablehlo,
+    select,
+    slice_region,
 )
-from .movement import PAD, REVERSE, SLICE, concatenate
+from ._rules import broadcast_shapes, broadcast_to, convert, int_array, scalar, stablehlo
+from .movement import PAD, REVERSE, nonzero_mask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._dtypes import DType
 
 Index: TypeAlias = tuple[Any, ...]
 Mode: TypeAlias = Literal["set", "add", "multiply", "min", "max"]
@@ -159,7 +158,9 @@ class _Plan:
 def _plan(function: str, shape: tuple[int, ...], index: Index, arrays: tuple[Node, ...]) -> _Plan:
     taken = sum(1 for entry in index if entry is not None and entry is not ...)
     if taken > len(shape):
-        raise IndexError(f"{function}: {taken} indices for an array of shape {shape}; it takes at most {len(shape)}")
+        raise IndexError(
+            f"{function}: {taken} indices for an array of shape {shape}; it takes at most {len(shape)}"
+        )
     ellipses = sum(1 for entry in index if entry is ...)
     if ellipses > 1:
         raise IndexError(f"{function}: the index has {ellipses} ellipses ('...'); it takes one at most")
@@ -210,7 +211,9 @@ def _plan(function: str, shape: tuple[int, ...], index: Index, arrays: tuple[Nod
                     f"{function}: index array of dtype {array.dtype.name}; it takes integer (or boolean) dtypes"
                 )
             if length == 0 and array.size:
-                raise IndexError(f"{function}: axis {axis} of length 0 has no element for an index array to choose")
+                raise IndexError(
+                    f"{function}: axis {axis} of length 0 has no element for an index array to choose"
+                )
             axes.append(_Axis(0, length, array=array))
             array_axes.append(len(result))
             advanced.append((place, len(result)))
@@ -266,10 +269,10 @@ def _from_end(array: Node, length: int, dtype: DType) -> Node:
     if array.dtype in _dtypes.UNSIGNED:
         # Beyond the end stays beyond the end, also in a signed dtype.
         if length < 2 ** (8 * array.dtype.itemsize):
-            array = MINIMUM(array, full_like(array, length))
+            array = minimum(array, length)
         return convert(array, dtype)
     array = convert(array, dtype)
-    return SELECT(compare("LT", array, 0), ADD(array, full_like(array, length)), array)
+    return select(less(array, 0), add(array, length), array)
 
 
 # ---- Reading
@@ -300,10 +303,11 @@ def _read_region(x: Node, axes: tuple[_Axis, ...]) -> Node:
             for axis in axes
         )
     starts = tuple(axis.start for axis in axes)
-    limits = tuple(axis.start + (axis.count - 1) * axis.step + 1 if axis.count else axis.start for axis in axes)
+    limits = tuple(
+        axis.start + (axis.count - 1) * axis.step + 1 if axis.count else axis.start for axis in axes
+    )
     strides = tuple(axis.step for axis in axes)
-    if limits != x.shape or any(stride != 1 for stride in strides) or any(starts):
-        x = SLICE(x, starts=starts, limits=limits, strides=strides)
+    x = slice_region(x, starts, limits, strides)
     backwards = tuple(k for k, axis in enumerate(axes) if axis.reversed)
     return REVERSE(x, axes=backwards) if backwards else x
 
@@ -342,12 +346,12 @@ _COMBINE_BOOLEAN: dict[str, str | None] = {
     "max": "stablehlo.or",
 }
 _COMBINERS: dict[str, Callable[[Node, Node], Node]] = {
-    "stablehlo.add": ADD,
-    "stablehlo.multiply": MULTIPLY,
-    "stablehlo.minimum": MINIMUM,
-    "stablehlo.maximum": MAXIMUM,
-    "stablehlo.or": OR,
-    "stablehlo.and": AND,
+    "stablehlo.add": add,
+    "stablehlo.multiply": multiply,
+    "stablehlo.minimum": minimum,
+    "stablehlo.maximum": maximum,
+    "stablehlo.or": bit_or,
+    "stablehlo.and": bit_and,
 }
 
 
@@ -366,7 +370,9 @@ def setitem(x: Node, value: Node, *arguments: Any) -> Node:
             f"setitem: a {value.dtype.name} value does not fit in a {x.dtype.name} array; take real(value) first"
         )
     if x.dtype in _dtypes.COMPLEX and mode in ("min", "max"):
-        raise TypeError(f"setitem: mode {mode!r} does not take dtype {x.dtype.name}; complex numbers have no order")
+        raise TypeError(
+            f"setitem: mode {mode!r} does not take dtype {x.dtype.name}; complex numbers have no order"
+        )
     combine = (_COMBINE_BOOLEAN if x.dtype == _dtypes.bool_ else _COMBINE)[mode]
     plan = _plan("setitem", x.shape, index, arrays)
     batch = broadcast_shapes("setitem", *[array.shape for array in plan.arrays])
@@ -378,7 +384,8 @@ def setitem(x: Node, value: Node, *arguments: Any) -> Node:
     if plan.arrays:
         vectors = _index_vectors(plan, batch)
         whole = plan.shape == x.shape and all(
-            axis.start == 0 and axis.count == n and not axis.reversed for axis, n in zip(plan.axes, x.shape, strict=True)
+            axis.start == 0 and axis.count == n and not axis.reversed
+            for axis, n in zip(plan.axes, x.shape, strict=True)
         )
         target = x if whole else _basic_read(x, plan)
         target = SCATTER(
@@ -409,7 +416,7 @@ def _fit(value: Node, shape: tuple[int, ...], dtype: DType) -> Node:
             "counted from the last, must equal those or be 1"
         )
     if dtype == _dtypes.bool_ and value.dtype != _dtypes.bool_:
-        value = compare("NE", value, 0)
+        value = nonzero_mask(value)
     return broadcast_to(reshape(convert(value, dtype), inner), shape)
 
 
@@ -425,7 +432,8 @@ def _write_region(x: Node, update: Node, axes: tuple[_Axis, ...]) -> Node:
     if any(isinstance(axis.start, Node) for axis in axes):
         # The strided axes are written inside the part that the dynamic ones take.
         outer = tuple(
-            axis if isinstance(axis.start, Node) else _Axis(0, n) for axis, n in zip(axes, x.shape, strict=True)
+            axis if isinstance(axis.start, Node) else _Axis(0, n)
+            for axis, n in zip(axes, x.shape, strict=True)
         )
         inner = tuple(
             _Axis(0, axis.count) if isinstance(axis.start, Node) else _Axis(axis.start, axis.count, axis.step)
@@ -445,4 +453,4 @@ def _write_region(x: Node, update: Node, axes: tuple[_Axis, ...]) -> Node:
         high=high,
         interior=interior,
     )
-    return SELECT(inside, spread, x)
+    return select(inside, spread, x)

@@ -3,49 +3,42 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .. import _dtypes
-from .._dtypes import DType
-from .._graph import ArraySpec, Node, Op, array_spec, definition
-from ._rules import (
-    ADD,
-    COMPARE,
-    SELECT,
-    broadcast_shapes,
-    compare,
-    convert,
-    full_like,
-    int_array,
+from .._graph import ArraySpec, Node, Op, definition
+from ._primitives import (
+    add,
+    bit_or,
+    bitcast,
+    concatenate,
+    greater_equal,
+    imaginary_part,
     iota,
+    less_equal,
+    not_equal,
+    select,
+    shift_left,
+    slice_axis,
+    transpose,
+)
+from ._primitives import reshape as _reshape
+from ._rules import (
+    REAL_PART,
+    broadcast_shapes,
+    convert,
+    int_array,
     normalize_axes,
     normalize_axis,
     result_dtype,
     stablehlo,
 )
 from ._rules import broadcast_to as _broadcast_to
-from ._rules import reshape as _reshape
 
-
-def _transposed(x: ArraySpec, *, axes: tuple[int, ...]) -> ArraySpec:
-    return x.with_shape(tuple(x.shape[axis] for axis in axes))
-
-
-def _concatenated(*specs: ArraySpec, axis: int) -> ArraySpec:
-    shape = list(specs[0].shape)
-    shape[axis] = sum(spec.shape[axis] for spec in specs)
-    return array_spec(tuple(shape), specs[0].dtype)
-
-
-def _sliced(
-    x: ArraySpec, *, starts: tuple[int, ...], limits: tuple[int, ...], strides: tuple[int, ...]
-) -> ArraySpec:
-    return x.with_shape(
-        tuple(
-            max(0, -(-(limit - start) // stride))
-            for start, limit, stride in zip(starts, limits, strides, strict=True)
-        )
-    )
+if TYPE_CHECKING:
+    from .._dtypes import DType
 
 
 def _padded(
@@ -64,32 +57,10 @@ def _padded(
     )
 
 
-TRANSPOSE = Op(
-    "permute_dims",
-    _transposed,
-    stablehlo("stablehlo.transpose", lambda node: {"permutation": int_array(node.params["axes"])}),
-)
 REVERSE = Op(
     "flip",
     lambda x, *, axes: x,
     stablehlo("stablehlo.reverse", lambda node: {"dimensions": int_array(node.params["axes"])}),
-)
-CONCATENATE = Op(
-    "concat",
-    _concatenated,
-    stablehlo("stablehlo.concatenate", lambda node: {"dimension": f"{node.params['axis']} : i64"}),
-)
-SLICE = Op(
-    "slice",
-    _sliced,
-    stablehlo(
-        "stablehlo.slice",
-        lambda node: {
-            "start_indices": int_array(node.params["starts"]),
-            "limit_indices": int_array(node.params["limits"]),
-            "strides": int_array(node.params["strides"]),
-        },
-    ),
 )
 PAD = Op(
     "pad",
@@ -103,25 +74,6 @@ PAD = Op(
         },
     ),
 )
-
-
-def transpose(x: Node, axes: tuple[int, ...]) -> Node:
-    """``x`` with its axes in the order ``axes``."""
-    return x if axes == tuple(range(x.ndim)) else TRANSPOSE(x, axes=axes)
-
-
-def slice_axis(x: Node, axis: int, start: int, limit: int, stride: int = 1) -> Node:
-    """``x[start:limit:stride]`` along ``axis``; all within bounds, ``stride`` positive."""
-    if start == 0 and limit == x.shape[axis] and stride == 1:
-        return x
-    starts, limits, strides = [0] * x.ndim, list(x.shape), [1] * x.ndim
-    starts[axis], limits[axis], strides[axis] = start, limit, stride
-    return SLICE(x, starts=tuple(starts), limits=tuple(limits), strides=tuple(strides))
-
-
-def concatenate(nodes: tuple[Node, ...], axis: int) -> Node:
-    """``nodes``, which agree in dtype and in all other axes, along ``axis``."""
-    return nodes[0] if len(nodes) == 1 else CONCATENATE(*nodes, axis=axis)
 
 
 @definition
@@ -151,7 +103,9 @@ def permute_dims(x: Node, axes: tuple[int, ...]) -> Node:
     """``x`` with its axes in the order ``axes``, which names each of them once."""
     order = normalize_axes("permute_dims", axes, x.ndim)
     if len(order) != x.ndim:
-        raise ValueError(f"permute_dims: axes {axes} must name each of the {x.ndim} axes of shape {x.shape} once")
+        raise ValueError(
+            f"permute_dims: axes {axes} must name each of the {x.ndim} axes of shape {x.shape} once"
+        )
     return transpose(x, order)
 
 
@@ -159,7 +113,9 @@ def permute_dims(x: Node, axes: tuple[int, ...]) -> Node:
 def matrix_transpose(x: Node) -> Node:
     """``x`` with its last two axes exchanged."""
     if x.ndim < 2:
-        raise ValueError(f"matrix_transpose: shape {x.shape} has fewer than 2 axes; it takes stacks of matrices")
+        raise ValueError(
+            f"matrix_transpose: shape {x.shape} has fewer than 2 axes; it takes stacks of matrices"
+        )
     return transpose(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
@@ -238,7 +194,9 @@ def squeeze(x: Node, axis: int | tuple[int, ...] | None) -> Node:
     axes = normalize_axes("squeeze", axis, x.ndim)
     for k in axes:
         if x.shape[k] != 1:
-            raise ValueError(f"squeeze: axis {k} of shape {x.shape} has length {x.shape[k]}; it takes length 1")
+            raise ValueError(
+                f"squeeze: axis {k} of shape {x.shape} has length {x.shape[k]}; it takes length 1"
+            )
     return _reshape(x, tuple(n for k, n in enumerate(x.shape) if k not in axes))
 
 
@@ -281,9 +239,7 @@ def broadcast_to(x: Node, shape: tuple[int, ...]) -> Node:
     """``x`` stretched to ``shape`` by the broadcasting rules."""
     if any(n < 0 for n in shape):
         raise ValueError(f"broadcast_to: shape {shape} has a negative length")
-    fits = x.ndim <= len(shape) and all(
-        n in (1, m) for n, m in zip(x.shape[::-1], shape[::-1], strict=False)
-    )
+    fits = x.ndim <= len(shape) and all(n in (1, m) for n, m in zip(x.shape[::-1], shape[::-1], strict=False))
     if not fits:
         raise ValueError(
             f"broadcast_to: shape {x.shape} does not stretch to {shape}; its lengths, counted from the last, "
@@ -334,7 +290,9 @@ def repeat(x: Node, repeats: int, axis: int | None) -> Node:
     k = normalize_axis("repeat", axis, x.ndim)
     before, length, after = x.shape[:k], x.shape[k], x.shape[k + 1 :]
     apart = _reshape(x, (*before, length, 1, *after))
-    return _reshape(_broadcast_to(apart, (*before, length, repeats, *after)), (*before, length * repeats, *after))
+    return _reshape(
+        _broadcast_to(apart, (*before, length, repeats, *after)), (*before, length * repeats, *after)
+    )
 
 
 @definition
@@ -345,9 +303,19 @@ def astype(x: Node, dtype: DType) -> Node:
             f"astype: {x.dtype.name} does not become {dtype.name}, which would drop the imaginary part; "
             "take real(x) first"
         )
-    if dtype == _dtypes.bool_ and x.dtype != _dtypes.bool_:
-        return COMPARE(x, full_like(x, 0), direction="NE")
-    return convert(x, dtype)
+    return nonzero_mask(x) if dtype == _dtypes.bool_ else convert(x, dtype)
+
+
+def nonzero_mask(x: Node) -> Node:
+    """Where ``x`` is not zero. Floating-point numbers by their bits: XLA compares subnormal ones as zero."""
+    if x.dtype == _dtypes.bool_:
+        return x
+    if x.dtype in _dtypes.COMPLEX:
+        return bit_or(nonzero_mask(REAL_PART(x)), nonzero_mask(imaginary_part(x)))
+    if x.dtype in _dtypes.REAL_FLOATING:
+        bits = bitcast(x, np.dtype(f"uint{8 * x.dtype.itemsize}"))
+        x = shift_left(bits, 1)  # the sign goes
+    return not_equal(x, 0)
 
 
 @definition
@@ -366,7 +334,7 @@ def _triangle(function: str, x: Node, k: int) -> Node:
     if x.ndim < 2:
         raise ValueError(f"{function}: shape {x.shape} has fewer than 2 axes; it takes stacks of matrices")
     inside = triangle_mask(x.shape[-2:], k, upper=function == "triu")
-    return SELECT(_broadcast_to(inside, x.shape), x, full_like(x, 0))
+    return select(_broadcast_to(inside, x.shape), x, 0)
 
 
 def triangle_mask(shape: tuple[int, ...], k: int, *, upper: bool) -> Node:
@@ -376,4 +344,4 @@ def triangle_mask(shape: tuple[int, ...], k: int, *, upper: bool) -> Node:
     k = max(-rows - 1, min(k, columns + 1))
     dtype = _dtypes.int32 if max(rows, columns) < 2**30 else _dtypes.int64
     row, column = iota(shape, dtype, 0), iota(shape, dtype, 1)
-    return compare("GE" if upper else "LE", column, ADD(row, full_like(row, k)))
+    return greater_equal(column, add(row, k)) if upper else less_equal(column, add(row, k))

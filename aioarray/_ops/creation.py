@@ -1,0 +1,109 @@
+"""Arrays made of a rule: constants, ranges, diagonals. They take no arrays but their scalar parameters.
+
+Those are nodes, not static: 0.0 and -0.0 are equal as keys of programs, and a range from 1 is the program of one from 2.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import _dtypes
+from .._graph import Node, definition
+from ._primitives import add, barrier, divide, equal, floor, iota, multiply, select, subtract
+from ._rules import broadcast_to, convert, scalar
+from .movement import nonzero_mask, triangle_mask
+
+if TYPE_CHECKING:
+    from .._dtypes import DType
+
+
+def _check_shape(function: str, shape: tuple[int, ...]) -> None:
+    if any(n < 0 for n in shape):
+        raise ValueError(f"{function}: shape {shape} has a negative length")
+
+
+@definition
+def zeros(shape: tuple[int, ...], dtype: DType) -> Node:
+    """Zeros."""
+    _check_shape("zeros", shape)
+    return broadcast_to(scalar(0, dtype), shape)
+
+
+@definition
+def ones(shape: tuple[int, ...], dtype: DType) -> Node:
+    """Ones."""
+    _check_shape("ones", shape)
+    return broadcast_to(scalar(1, dtype), shape)
+
+
+@definition
+def full(value: Node, shape: tuple[int, ...], dtype: DType) -> Node:
+    """``value``, a scalar or what stretches to ``shape``, in ``dtype``."""
+    _check_shape("full", shape)
+    value = nonzero_mask(value) if dtype == _dtypes.bool_ else convert(value, dtype)
+    return broadcast_to(value, shape)
+
+
+@definition
+def arange(start: Node, step: Node, length: int, dtype: DType) -> Node:
+    """``start + i * step`` for i below ``length``; ``step`` is the difference of the first two elements in ``dtype``.
+
+    NumPy rounds the first two elements to ``dtype`` and continues with their difference; so does this.
+    """
+    wide = _dtypes.float32 if dtype in _dtypes.REAL_FLOATING and dtype.itemsize < 4 else dtype
+    places = convert(iota((length,), _dtypes.int64, 0), wide)
+    # Rounded before the sum: without the barrier XLA fuses both into one rounding, which NumPy does not.
+    steps = barrier(multiply(places, broadcast_to(convert(step, wide), (length,))))
+    return convert(add(broadcast_to(convert(start, wide), (length,)), steps), dtype)
+
+
+@definition
+def linspace(start: Node, stop: Node, num: int, dtype: DType, endpoint: bool) -> Node:
+    """``num`` evenly spaced numbers from ``start`` to ``stop``, both float64 or complex128, cast to ``dtype``.
+
+    Computed as NumPy does: steps are multiplied, not summed, and the last element is ``stop`` itself.
+    """
+    wide = (
+        _dtypes.complex128
+        if start.dtype in _dtypes.COMPLEX or stop.dtype in _dtypes.COMPLEX
+        else _dtypes.float64
+    )
+    start, stop = convert(start, wide), convert(stop, wide)
+    shape = (num,)
+    intervals = num - 1 if endpoint else num
+    places = iota(shape, _dtypes.int64, 0)
+    positions = convert(places, wide)
+    delta = subtract(stop, start)
+    if intervals > 0:
+        step = divide(delta, barrier(scalar(intervals, wide)))
+        steps = multiply(positions, broadcast_to(step, shape))
+        # A step that underflowed to zero: divide the positions instead.
+        fractions = multiply(
+            divide(positions, barrier(broadcast_to(scalar(intervals, wide), shape))),
+            broadcast_to(delta, shape),
+        )
+        steps = select(broadcast_to(equal(step, 0), shape), fractions, steps)
+    else:
+        steps = multiply(positions, broadcast_to(delta, shape))
+    values = add(barrier(steps), broadcast_to(start, shape))
+    if endpoint and num > 1:
+        values = select(equal(places, num - 1), broadcast_to(stop, shape), values)
+    if dtype in _dtypes.INTEGRAL:
+        values = floor(values)
+    return convert(values, dtype)
+
+
+@definition
+def eye(rows: int, columns: int, k: int, dtype: DType) -> Node:
+    """Ones on diagonal ``k`` of a matrix, zeros elsewhere."""
+    _check_shape("eye", (rows, columns))
+    k = max(-rows - 1, min(k, columns + 1))
+    shape, index = (rows, columns), _dtypes.int64
+    return convert(equal(iota(shape, index, 1), add(iota(shape, index, 0), k)), dtype)
+
+
+@definition
+def tri(rows: int, columns: int, k: int, dtype: DType) -> Node:
+    """Ones on and below diagonal ``k`` of a matrix, zeros above."""
+    _check_shape("tri", (rows, columns))
+    return convert(triangle_mask((rows, columns), k, upper=False), dtype)
