@@ -18,7 +18,8 @@
      └── UserWarning
           └── SyncReadWarning                           like SyncReadError, as a warning
 
-Wrong shapes, dtypes and axes are no part of it: they raise ``ValueError``, ``TypeError`` or ``IndexError`` at the call.
+Wrong shapes, dtypes and axes are no part of it: they raise ``ValueError``, ``TypeError`` or ``IndexError`` at
+the call.
 """
 
 from __future__ import annotations

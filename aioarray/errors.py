@@ -4,7 +4,7 @@
 'AioArrayError'
 """
 
-from aioarray._errors import (
+from ._errors import (
     AioArrayError,
     CompileBudgetError,
     CompileError,

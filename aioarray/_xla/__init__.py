@@ -6,6 +6,7 @@
 ``client``       the PJRT client and its `Device` objects
 ``buffers``      host arrays to device Buffers and back, DLPack, errors in place of values
 ``executable``   StableHLO text to `Executable`, cost, serialised programs, result handlers
+``custom_calls`` LAPACK for ``stablehlo.custom_call``
 ``streams``      execution stream ids
 ``tree``         nested containers
 ``errors``       jaxlib's exceptions to (status code, message)
@@ -14,8 +15,8 @@
 Importing it loads jaxlib's extension module, if that is of a supported version, and starts nothing.
 """
 
-from aioarray._xla.bindings import Buffer, LoadedExecutable, ResultHandler, SpecLike
-from aioarray._xla.buffers import (
+from .bindings import Buffer, LoadedExecutable, ResultHandler, SpecLike
+from .buffers import (
     can_alias,
     copy_to_device,
     delete,
@@ -31,7 +32,7 @@ from aioarray._xla.buffers import (
     wait,
     wait_all,
 )
-from aioarray._xla.client import (
+from .client import (
     Device,
     client_exists,
     default_device,
@@ -40,10 +41,11 @@ from aioarray._xla.client import (
     get_client,
     is_forked,
 )
-from aioarray._xla.errors import ForeignError, translate
-from aioarray._xla.executable import Cost, Executable, Memory, compile, deserialize, result_handlers
-from aioarray._xla.streams import get_stream, set_stream
-from aioarray._xla.version import check_version
+from .custom_calls import register_lapack
+from .errors import ForeignError, translate
+from .executable import Cost, Executable, Memory, compile, deserialize, result_handlers
+from .streams import get_stream, set_stream
+from .version import check_version
 
 __all__ = [
     "Buffer",
@@ -74,6 +76,7 @@ __all__ = [
     "nbytes",
     "put",
     "put_scalar",
+    "register_lapack",
     "result_handlers",
     "set_stream",
     "to_dlpack",

@@ -1,7 +1,7 @@
 """The one import of jaxlib, and every difference between its versions.
 
-``_jax`` and ``xla_client`` are jaxlib's modules when a supported version is installed. Otherwise they are
-placeholders whose every call raises IncompatibleVersionError, so that ``import aioarray`` always works.
+``_jax``, ``xla_client`` and ``_lapack`` are jaxlib's modules when a supported version is installed. Otherwise
+they are placeholders whose every call raises IncompatibleVersionError: ``import aioarray`` always works.
 
 jaxlib's objects have no published types: the aliases below name what an ``Any`` is.
 """
@@ -12,8 +12,8 @@ import contextlib
 import os
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
 
-from aioarray._errors import IncompatibleVersionError
-from aioarray._xla.version import check_version
+from .._errors import IncompatibleVersionError
+from .version import check_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 Buffer: TypeAlias = Any
-"""jaxlib ``ArrayImpl``: memory of one device, finished or not, or an error in its place. Weakly referenceable."""
+"""jaxlib ``ArrayImpl``: memory on one device, finished or not, or an error; can be weakly referenced."""
 LoadedExecutable: TypeAlias = Any
 """jaxlib ``LoadedExecutable``."""
 ResultHandler: TypeAlias = Any
@@ -76,6 +76,7 @@ def _quiet() -> Iterator[None]:
 
 _jax: Any
 xla_client: Any
+_lapack: Any
 installed_version: str | None
 """The version of jaxlib that is installed; None if there is none."""
 try:
@@ -85,11 +86,12 @@ except ImportError:
 try:
     check_version(installed_version)
 except IncompatibleVersionError as error:
-    _jax = xla_client = Unavailable(error)
+    _jax = xla_client = _lapack = Unavailable(error)
     available = False
 else:
     with _quiet():
         from jaxlib import _jax, xla_client  # type: ignore[attr-defined,no-redef,unused-ignore]
+        from jaxlib.cpu import _lapack  # type: ignore[attr-defined,no-redef,unused-ignore]
 
     available = True
 
@@ -139,8 +141,20 @@ def export_dlpack(buffer: Buffer, max_version: tuple[int, int] | None, copied: b
     return _jax.buffer_to_dlpack_managed_tensor(buffer, None)
 
 
+def import_capsule(source: Any) -> Any:
+    """The DLPack capsule of an object with ``__dlpack__``, of a version that jaxlib reads."""
+    if hasattr(_jax, "dlpack_version"):
+        try:
+            return source.__dlpack__(max_version=_jax.dlpack_version())
+        except TypeError:
+            # Producers of before the 2023.12 revision of the array API take no max_version.
+            return source.__dlpack__()
+    # 0.10.2 reads unversioned capsules only, which is what a producer makes when not asked for more.
+    return source.__dlpack__()
+
+
 def host_view(buffer: Buffer) -> tuple[np.ndarray[Any, Any], bool]:
-    """The value of a Buffer as a NumPy array, and whether it is a copy; waits; raises a failed Buffer's error.
+    """The value of a Buffer as a NumPy array, and whether that is a copy. Waits; raises the Buffer's error.
 
     ``numpy.asarray`` will not do: it goes by the buffer protocol, which lacks the dtypes of ml_dtypes, and
     makes a 0-dimensional object array, without an error, of any Buffer that the protocol refuses.
@@ -153,6 +167,13 @@ def is_ready(buffer: Buffer) -> bool:
     """Whether a Buffer is finished, with a value or an error; True for a deleted one: nothing to wait for."""
     # `is_ready()` of a deleted Buffer raises on 0.12; on 0.10.2 it is a crash of the process.
     return bool(buffer.is_deleted() or buffer.is_ready())
+
+
+def lapack_targets() -> dict[str, Any]:
+    """LAPACK's custom calls, ready to be called: name to function pointer. First time: some 0.4 s."""
+    _lapack.initialize()
+    targets: dict[str, Any] = _lapack.registrations()
+    return targets
 
 
 def block_all(buffers: Sequence[Buffer]) -> None:

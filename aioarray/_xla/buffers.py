@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from aioarray._xla import bindings
-from aioarray._xla.bindings import Buffer, Sharding, SpecLike, _jax, is_ready
-from aioarray._xla.client import Device, get_client
+from . import bindings
+from .bindings import Buffer, Sharding, SpecLike, _jax, is_ready
+from .client import Device, get_client
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy as np
 
 __all__ = [
     "ALIGNMENT",
@@ -38,8 +38,6 @@ __all__ = [
 # XLA's CPU programs assume this alignment of their arguments; jaxlib copies what is not so aligned.
 ALIGNMENT = 64
 
-_DLPACK_VERSION = (1, 1)
-
 if bindings.available:
     _COPY = _jax.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
     _ALIAS = _jax.HostBufferSemantics.ZERO_COPY
@@ -58,13 +56,13 @@ def can_alias(array: np.ndarray[Any, Any]) -> bool:
 
 
 def put(array: np.ndarray[Any, Any], spec: SpecLike, device: Device, *, copy: bool = True) -> Buffer:
-    """A Buffer with the value of ``array``, whose shape and dtype (in any byte order) must be those of ``spec``.
+    """A Buffer with the value of ``array``, whose shape and dtype, in any byte order, are those of ``spec``.
 
-    With ``copy``, the bytes have been copied when this returns. Without, the Buffer is the memory of ``array``,
-    which it keeps alive (until jaxlib's next call after the Buffer has gone) and must not change any more.
+    With ``copy``, all has been copied when this returns. Without, the Buffer is the memory of ``array``,
+    which must not change any more, and lives until jaxlib's next call after the Buffer has gone.
 
-    Raises TypeError on another dtype, ValueError on another shape and, without ``copy``, on an array that cannot
-    be shared (see `can_alias`): jaxlib would copy it, and at some later time.
+    Raises TypeError on another dtype, ValueError on another shape and, without ``copy``, on an array that
+    cannot be shared (see `can_alias`): jaxlib would copy it, and at some later time.
     """
     if array.dtype != spec.dtype:
         if array.dtype.newbyteorder("=") != spec.dtype:
@@ -81,8 +79,8 @@ def put(array: np.ndarray[Any, Any], spec: SpecLike, device: Device, *, copy: bo
         return _device_put(spec, device._sharding, [array], device._devices, True, False, _COPY, True)
     if not can_alias(array):
         raise ValueError(
-            "put: an array can be shared only if it is C-contiguous, in native byte order, of a dtype of whole "
-            f"bytes, and aligned to {ALIGNMENT} bytes; this one can only be copied"
+            "put: an array can be shared only if it is C-contiguous, in native byte order, of a dtype of "
+            f"whole bytes, and aligned to {ALIGNMENT} bytes; this one can only be copied"
         )
     return _device_put(spec, device._sharding, [array], device._devices, True, False, _ALIAS, True)
 
@@ -135,7 +133,7 @@ class _PlacedSpec:
 
 
 def error_buffer(spec: SpecLike, device: Device, message: str) -> Buffer:
-    """A ready Buffer that has an error for a value: reading it, and all computed from it, fails with ``message``.
+    """A ready Buffer with an error for a value: reading it, and all computed from it, fails with ``message``.
 
     XLA gives the error the status INTERNAL; begin ``message`` with another code and ": " for `translate` to
     report that one.
@@ -154,7 +152,8 @@ def copy_to_device(buffer: Buffer, spec: SpecLike, device: Device) -> Buffer:
 def to_dlpack(buffer: Buffer, *, max_version: tuple[int, int] | None = None, copied: bool = False) -> Any:
     """A DLPack capsule that shares the Buffer's memory and keeps it alive.
 
-    ``max_version`` is what the consumer understands; ``copied`` marks the memory as the consumer's own to write.
+    Waits for the value, without the GIL. ``max_version`` is what the consumer understands; ``copied`` marks
+    the memory as the consumer's own to write.
     """
     return bindings.export_dlpack(buffer, max_version, copied)
 
@@ -162,25 +161,20 @@ def to_dlpack(buffer: Buffer, *, max_version: tuple[int, int] | None = None, cop
 def from_dlpack(source: Any, spec: SpecLike, device: Device, *, copy: bool | None = None) -> Buffer:
     """A Buffer from an object with ``__dlpack__``, or from a DLPack capsule.
 
-    ``copy`` as in the array API: True copies, False shares or raises (a ForeignError), None shares if possible.
-    The Buffer may be pending: with copy=True, the source must not change until it is ready.
+    ``copy`` as in the array API: True copies, False shares or raises (a ForeignError), None shares if it can.
+    What is copied has been copied when this returns.
     """
-    capsule = _capsule_of(source) if hasattr(source, "__dlpack__") else source
+    capsule = bindings.import_capsule(source) if hasattr(source, "__dlpack__") else source
     buffer = _jax.dlpack_managed_tensor_to_buffer(capsule, device._device, None, copy)
+    if copy is not False:
+        # jaxlib copies at some later time, even when asked to copy.
+        buffer.block_until_ready()
     # jaxlib names no spec and its own sharding, which 0.10.2 then cannot use.
     return buffer._rewrap_with_aval_and_sharding(spec, device._sharding)
 
 
-def _capsule_of(source: Any) -> Any:
-    try:
-        return source.__dlpack__(max_version=_DLPACK_VERSION)
-    except TypeError:
-        # Producers of before the 2023.12 revision of the array API take no max_version.
-        return source.__dlpack__()
-
-
 def unsafe_pointer(buffer: Buffer) -> int:
-    """The address of the Buffer's memory; it may still be being written, and may go with the Buffer."""
+    """The address of the Buffer's memory. Does not wait: it may still be being written."""
     return int(buffer.unsafe_buffer_pointer())
 
 

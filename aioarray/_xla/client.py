@@ -1,4 +1,7 @@
-"""The PJRT client and its devices: made once a process, at first use. No global state of jaxlib is touched."""
+"""The PJRT client and its devices: made once a process, at first use.
+
+No global state of jaxlib is touched: `jax` may be imported before or after, and configured as it likes.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,9 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from aioarray._errors import ForkedProcessError
-from aioarray._xla import bindings
-from aioarray._xla.bindings import Sharding, _jax, xla_client
+from .._errors import ForkedProcessError
+from . import bindings
+from .bindings import Sharding, _jax, xla_client
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +77,7 @@ class Device:
 
 
 class _Process:
-    """The client of this process. Written under ``lock``; read anywhere, since ``client`` is assigned last."""
+    """The client of this process. Written under ``lock``; read anywhere: ``client`` is assigned last."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -102,7 +105,10 @@ def is_forked() -> bool:
 
 
 def get_client() -> Any:
-    """The client, created at the first call; any thread. Raises IncompatibleVersionError, ForkedProcessError."""
+    """The client, created at the first call; any thread.
+
+    Raises IncompatibleVersionError, ForkedProcessError.
+    """
     process = _process
     if process.client is None:
         bindings.require()
@@ -114,9 +120,9 @@ def get_client() -> Any:
                 process.client = client
     if process.forked:
         raise ForkedProcessError(
-            "this process was forked after aioarray had computed something, and XLA's threads do not survive "
-            'a fork. Start worker processes with multiprocessing.set_start_method("spawn") or "forkserver", or '
-            "fork before the first use of aioarray"
+            "this process was forked after aioarray's first use, and XLA's threads don't survive that. Start "
+            'worker processes with multiprocessing.set_start_method("spawn") or "forkserver", or fork '
+            "before the first use of aioarray"
         )
     return process.client
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from aioarray._xla.bindings import ForeignError
+from .bindings import ForeignError
 
 __all__ = ["STATUS_CODES", "ForeignError", "translate"]
 
@@ -49,9 +49,9 @@ _STATUS_BY_TYPE: tuple[tuple[type[BaseException], str], ...] = (
 def translate(exception: BaseException) -> tuple[str, str]:
     """The XLA status code and the innermost message of an exception that jaxlib raised.
 
-    An error that passed through dependent computations is wrapped once a step, each time with the code INTERNAL
-    ("INTERNAL: Error dispatching computation: RESOURCE_EXHAUSTED: …"): the last code is the one that says what
-    went wrong.
+    An error that passed through dependent computations is wrapped once a step, each time with the code
+    INTERNAL ("INTERNAL: Error dispatching computation: RESOURCE_EXHAUSTED: …"): the last code is the one that
+    says what went wrong.
     """
     message = str(exception)
     status = next((code for kind, code in _STATUS_BY_TYPE if isinstance(exception, kind)), "UNKNOWN")

@@ -1,6 +1,6 @@
 """Compiling StableHLO text, and the compiled program.
 
-The hot path is ``executable.execute(buffers).consume_with_handlers(handlers, False)``: two bound methods of jaxlib.
+The hot path is ``executable.execute(buffers).consume_with_handlers(handlers, False)``: two methods of jaxlib.
 """
 
 from __future__ import annotations
@@ -8,16 +8,21 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from aioarray._xla import bindings
-from aioarray._xla.bindings import LoadedExecutable, ResultHandler, SpecLike, xla_client
-from aioarray._xla.client import Device, get_client
+from . import bindings
+from .bindings import LoadedExecutable, ResultHandler, SpecLike, xla_client
+from .client import Device, get_client
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 OptionValue: TypeAlias = str | bool | int | float
 
-DEFAULT_OPTIONS: Mapping[str, OptionValue] = MappingProxyType({})
+# NaN propagates and arithmetic is that of IEEE 754, whatever XLA_FLAGS says: the array API demands it.
+# Subnormal numbers of float32, float64 and bfloat16 are zero all the same, on XLA's threads and on the
+# caller's; no option changes that.
+DEFAULT_OPTIONS: Mapping[str, OptionValue] = MappingProxyType(
+    {"xla_cpu_enable_fast_math": False, "xla_cpu_enable_fast_min_max": False}
+)
 
 
 class Cost(NamedTuple):
@@ -40,12 +45,12 @@ class Memory(NamedTuple):
 class Executable:
     """A compiled program on one device.
 
-    ``execute`` is jaxlib's bound ``execute_sharded``: it takes a sequence of Buffers, enqueues the computation, which
-    may run to its end inside the call, and gives results whose ``consume_with_handlers(handlers, False)`` is the
-    list of output Buffers. Any thread.
+    ``execute`` is jaxlib's bound ``execute_sharded``: it takes a sequence of Buffers, enqueues the
+    computation, which may run to its end inside the call, without the GIL, and gives results whose
+    ``consume_with_handlers(handlers, False)`` is the list of output Buffers. Any thread.
     """
 
-    __slots__ = ("_executable", "cost", "device", "execute")
+    __slots__ = ("__weakref__", "_executable", "cost", "device", "execute")
 
     def __init__(self, executable: LoadedExecutable, device: Device) -> None:
         self._executable = executable
@@ -80,8 +85,8 @@ class Executable:
 def compile(text: bytes, device: Device, *, options: Mapping[str, OptionValue] | None = None) -> Executable:
     """Compile a StableHLO module in MLIR's text form (or bytecode); holds the calling thread, not the GIL.
 
-    ``options`` are XLA's debug options by name ("xla_cpu_enable_fast_math": True), of the option's own type, over
-    DEFAULT_OPTIONS. Raises a ForeignError on a wrong program, name or type.
+    ``options`` are XLA's debug options by name ("xla_cpu_enable_fast_math": True), of the option's own type,
+    over DEFAULT_OPTIONS. Raises a ForeignError on a wrong program, name or type.
     """
     client = get_client()
     return Executable(client.compile_and_load(text, device._device_list, _compile_options(options)), device)

@@ -1,4 +1,4 @@
-"""Execution streams: computations launched with one stream id run in order, those of different ids side by side.
+"""Execution streams: computations of one stream id run in order, those of different ids side by side.
 
 The id belongs to the calling thread. Setting it takes about 45 ns.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aioarray._xla.bindings import _jax
+from .bindings import _jax
 
 if TYPE_CHECKING:
     from collections.abc import Callable

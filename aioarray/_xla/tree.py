@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from aioarray._xla.bindings import _jax
+from .bindings import _jax
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -61,13 +61,14 @@ def register_node(
     to_children: Callable[[T], tuple[Iterable[Any], Hashable]],
     from_children: Callable[[Any, tuple[Any, ...]], T],
 ) -> None:
-    """Make ``cls`` a node: ``to_children(x)`` gives (children, auxiliary), ``from_children(auxiliary, children)`` x.
+    """Make ``cls`` a node, which ``to_children`` takes apart and ``from_children`` puts together.
 
-    ``auxiliary`` is part of the structure: hashable and comparable. Raises ValueError if ``cls`` is registered.
+    ``to_children(x)`` gives (children, auxiliary), ``from_children(auxiliary, children)`` gives x.
+    ``auxiliary`` is part of the structure: hashable and comparable. Raises ValueError if ``cls`` is one.
     """
     registry().register_node(cls, to_children, from_children)
 
 
 def register_dataclass(cls: type[Any], data_fields: Sequence[str], static_fields: Sequence[str] = ()) -> None:
-    """Make a dataclass a node whose ``data_fields`` are children and whose ``static_fields`` are its structure."""
+    """Make a dataclass a node: ``data_fields`` are its children, ``static_fields`` part of its structure."""
     registry().register_dataclass_node(cls, list(data_fields), list(static_fields))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from aioarray._errors import IncompatibleVersionError
+from .._errors import IncompatibleVersionError
 
 MINIMUM = (0, 10, 2)
 BELOW = (0, 14)
@@ -22,7 +22,7 @@ def parse(version: str) -> tuple[int, ...]:
 
 
 def check_version(found: str | None) -> None:
-    """Raise IncompatibleVersionError unless ``found`` is a supported version of jaxlib (None: not installed)."""
+    """Raise IncompatibleVersionError unless ``found`` is a supported version of jaxlib; None is no jaxlib."""
     if found is None:
         problem = "jaxlib is not installed"
     elif MINIMUM <= parse(found) < BELOW:
