@@ -10,6 +10,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import numpy as np
+
 from .._errors import ForkedProcessError
 from . import bindings
 from .bindings import Sharding, _jax, xla_client
@@ -31,12 +33,24 @@ class Device:
     ('cpu:0', 'cpu', 0)
     """
 
-    __slots__ = ("_device", "_device_list", "_devices", "_name", "_sharding", "id", "kind", "platform")
+    __slots__ = (
+        "_assignment",
+        "_device",
+        "_device_list",
+        "_devices",
+        "_name",
+        "_sharding",
+        "id",
+        "kind",
+        "platform",
+    )
 
     platform: str
     id: int
     kind: str
-    # For this package alone: jaxlib's device, the same as a DeviceList and as a list, and its sharding.
+    # For this package alone: jaxlib's device; the same as a DeviceAssignment of one replica, as a DeviceList
+    # and as a list; and its sharding.
+    _assignment: Any
     _device: Any
     _device_list: Any
     _devices: list[Any]
@@ -49,6 +63,7 @@ class Device:
         assign(self, "id", int(device.id))
         assign(self, "kind", str(device.device_kind))
         assign(self, "_device", device)
+        assign(self, "_assignment", xla_client.DeviceAssignment.create(np.array([[device.id]], np.int32)))
         assign(self, "_device_list", _jax.DeviceList((device,)))
         assign(self, "_devices", [device])
         assign(self, "_sharding", bindings.make_sharding(device))

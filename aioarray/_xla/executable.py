@@ -89,7 +89,9 @@ def compile(text: bytes, device: Device, *, options: Mapping[str, OptionValue] |
     over DEFAULT_OPTIONS. Raises a ForeignError on a wrong program, name or type.
     """
     client = get_client()
-    return Executable(client.compile_and_load(text, device._device_list, _compile_options(options)), device)
+    return Executable(
+        client.compile_and_load(text, device._device_list, _compile_options(device, options)), device
+    )
 
 
 def deserialize(data: bytes, device: Device) -> Executable:
@@ -98,7 +100,8 @@ def deserialize(data: bytes, device: Device) -> Executable:
     This runs machine code out of ``data``: it must come from where nobody else can write.
     """
     client = get_client()
-    return Executable(client.deserialize_executable(data, device._device_list, None), device)
+    options = _compile_options(device, None)
+    return Executable(client.deserialize_executable(data, device._device_list, options), device)
 
 
 def result_handlers(specs: Sequence[SpecLike], device: Device) -> list[ResultHandler]:
@@ -106,10 +109,12 @@ def result_handlers(specs: Sequence[SpecLike], device: Device) -> list[ResultHan
     return [bindings.make_result_handler(spec, device._sharding) for spec in specs]
 
 
-def _compile_options(options: Mapping[str, OptionValue] | None) -> Any:
+def _compile_options(device: Device, options: Mapping[str, OptionValue] | None) -> Any:
     compile_options = xla_client.CompileOptions()
     compile_options.num_replicas = 1
     compile_options.num_partitions = 1
+    # Without it the program runs on the first device, whatever the DeviceList says.
+    compile_options.device_assignment = device._assignment
     overrides = {**DEFAULT_OPTIONS, **(options or {})}
     compile_options.env_option_overrides = list(overrides.items())
     return compile_options
