@@ -1,0 +1,646 @@
+"""``Array``, and the ways to run a definition on Arrays: ``unary``, ``binary``, ``call``.
+
+An Array is a spec and one of: a buffer that is ready; a ``Pending``, which has the buffer once it is launched; nothing, when
+it was deleted. It may be used from any thread. Its fields change only together with what they mean: a pending result is
+replaced by its buffer when that is first seen to be ready, and ``a[index] = value`` replaces the whole value.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, Union
+
+import numpy as np
+
+from . import _dtypes, _indexing, _sync_reads, _xla
+from ._at import At
+from ._engine import Pending, Program, engine, pass_ready, wait
+from ._graph import ArraySpec, Definition
+from ._host_reads import HostReads
+from ._operands import (
+    SCALARS,
+    Alias,
+    common_device,
+    deleted_error,
+    find_program,
+    host_operand,
+    scalar_dtypes,
+    scalar_operand,
+)
+from ._ops import arithmetic, comparison, contraction, indexing, integer, movement
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ._dtypes import DType, Scalar
+    from ._engine import Failure
+    from ._xla import Buffer, Device
+
+ArrayLike: TypeAlias = Union["Array", np.ndarray, np.generic, bool, int, float, complex, Sequence[Any]]
+
+_scheduler = engine.scheduler
+
+
+class Trace(Protocol):
+    """The recording of a function for ``jit``: what Arrays inside it belong to."""
+
+    def call(
+        self, definition: Definition, arrays: tuple[ArrayLike | None, ...], static: tuple[Any, ...]
+    ) -> Any: ...
+
+
+# Python numbers are weak operands; NumPy arrays and scalars keep their dtype. Anything else is left to its own class.
+_OPERANDS = (bool, int, float, complex, np.ndarray, np.generic)
+
+
+def _unary_operator(definition: Definition) -> Callable[[Array], Array]:
+    fast = definition.fast
+
+    def operator(self: Array) -> Array:
+        entry = fast.get(self._spec)
+        buffer = self._buffer
+        if entry is not None and buffer is not None and _scheduler.open:
+            return _launch(entry, (buffer,))
+        return call(definition, (self,))  # type: ignore[no-any-return]
+
+    return operator
+
+
+def _binary_operator(definition: Definition) -> Callable[[Array, ArrayLike], Array]:
+    fast = definition.fast
+
+    def operator(self: Array, other: ArrayLike) -> Array:
+        if type(other) is Array:
+            entry = fast.get((self._spec, other._spec))
+            if entry is not None and _scheduler.open:
+                buffer1 = self._buffer
+                buffer2 = other._buffer
+                if buffer1 is not None and buffer2 is not None:
+                    return _launch(entry, (buffer1, buffer2))
+            return call(definition, (self, other))  # type: ignore[no-any-return]
+        if isinstance(other, (Array, *_OPERANDS)):
+            return binary(definition, self, other)
+        return NotImplemented
+
+    return operator
+
+
+def _reflected_operator(definition: Definition) -> Callable[[Array, ArrayLike], Array]:
+    def operator(self: Array, other: ArrayLike) -> Array:
+        if isinstance(other, _OPERANDS):
+            return binary(definition, other, self)
+        return NotImplemented
+
+    return operator
+
+
+def _in_place_operator(definition: Definition) -> Callable[[Array, ArrayLike], Array]:
+    def operator(self: Array, other: ArrayLike) -> Array:
+        if not isinstance(other, (Array, *_OPERANDS)):
+            return NotImplemented
+        result = binary(definition, self, other)
+        if result.shape != self.shape or result.dtype != self.dtype:
+            raise (ValueError if result.shape != self.shape else TypeError)(
+                f"{definition.name} in place: the result is {result._spec}, which does not fit into {self._spec}; write "
+                "`x = x + y` for a new array"
+            )
+        self._replace(result)
+        return self
+
+    return operator
+
+
+class Array(HostReads):
+    """A multi-dimensional array on a device, whose value may still be being computed.
+
+    Its shape, dtype and device are known at once. ``await array`` gives the array itself, ready; an error of the
+    computation is raised there, or wherever the value is read. Made by functions, not by calling the class.
+
+    >>> x = aio.asarray([1.0, 2.0, 3.0])
+    >>> x.shape, str(x.dtype), str(x.device)
+    ((3,), 'float32', 'cpu:0')
+    """
+
+    __slots__ = ("__weakref__", "_awaited", "_buffer", "_pending", "_spec")
+
+    __hash__ = None  # type: ignore[assignment]  # == is elementwise
+    # NumPy's operators leave mixed operations to ours.
+    __array_priority__ = 1000
+    # Set in the instances that stand for values inside jit.
+    _trace: ClassVar[Trace | None] = None
+
+    _spec: ArraySpec
+    _buffer: Buffer | None  # ready, or None
+    _pending: Pending | None  # while it is not ready, or when it failed
+    _awaited: bool  # the program has waited for it, or it was made of a host value
+
+    def __init__(
+        self, spec: ArraySpec, buffer: Buffer | None, pending: Pending | None = None, awaited: bool = False
+    ) -> None:
+        self._spec = spec
+        self._buffer = buffer
+        self._pending = pending
+        self._awaited = awaited
+
+    # Metadata: never waits
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the dimensions."""
+        return self._spec.shape
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the elements."""
+        return self._spec.dtype
+
+    @property
+    def device(self) -> Device:
+        """Where the value is, or will be."""
+        device = self._spec.device
+        assert device is not None
+        return device
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions."""
+        return self._spec.ndim
+
+    @property
+    def size(self) -> int:
+        """How many elements."""
+        return self._spec.size
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self._spec.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self._spec.nbytes
+
+    @property
+    def T(self) -> Array:  # noqa: N802 - the standard's name
+        """The transpose: axes in reverse order."""
+        return call(movement.permute_dims, (self,), tuple(range(self.ndim))[::-1])  # type: ignore[no-any-return]
+
+    @property
+    def mT(self) -> Array:  # noqa: N802 - the standard's name
+        """The transpose of the last two axes. ``ValueError`` below two dimensions."""
+        if self.ndim < 2:
+            raise ValueError(f"mT: needs at least two dimensions, this array has {self.ndim}")
+        return call(movement.permute_dims, (self,), (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2))  # type: ignore[no-any-return]
+
+    def is_ready(self) -> bool:
+        """Whether the value, or its error, is there."""
+        pending = self._settle("is_ready")
+        if pending is None or pending.launch is None:
+            return True
+        return pending.buffer is not None and _xla.is_ready(pending.buffer)
+
+    def is_deleted(self) -> bool:
+        """Whether the value was given up."""
+        return self._buffer is None and self._pending is None
+
+    # Waiting
+
+    def __await__(self) -> Generator[Any, Any, Array]:
+        pending = self._settle("await")
+        if pending is None:
+            yield from pass_ready()
+            self._awaited = True
+            return self
+        yield from wait(_scheduler, pending)
+        if pending.failure is not None:
+            raise pending.failure.exception()
+        if self._pending is pending:  # neither deleted nor overwritten meanwhile
+            self._settle("await")
+            self._awaited = True
+            return self
+        # What was awaited is the value of then; `a[i] = v` has given `a` another one since.
+        return Array(self._spec, pending.buffer, None, True)
+
+    def block_until_ready(self) -> Array:
+        """Hold the calling thread until the value is there; give the array itself. Raises the computation's error.
+
+        >>> x = aio.ones((2, 2))
+        >>> (x @ x).block_until_ready() is not None
+        True
+        """
+        pending = self._settle("block_until_ready")
+        if pending is not None:
+            _scheduler.block(pending)
+            pending = self._settle("block_until_ready")
+            if pending is not None and pending.failure is not None:
+                raise pending.failure.exception()
+        self._awaited = True
+        return self
+
+    async def to_host(self) -> np.ndarray:
+        """The value as a read-only ``numpy.ndarray``; copies, where the device needs it, off the loop."""
+        await self
+        return _xla.to_numpy(self._buffer, self._spec)
+
+    def _settle(self, what: str) -> Pending | None:
+        """Take over the buffer of a pending result that has finished; what is still pending, or failed, comes back."""
+        pending = self._pending
+        if pending is None:
+            if self._buffer is None:
+                raise deleted_error(what)
+            return None
+        if pending.launch is None:
+            if pending.failure is not None:
+                return pending
+            self._buffer = pending.buffer
+            self._pending = None
+            return None
+        return pending
+
+    def _operand(self, what: str) -> Buffer | Pending:
+        pending = self._settle(what)
+        return self._buffer if pending is None else pending
+
+    # Synchronous reads
+
+    def _host_value(self, what: str) -> np.ndarray:
+        if not self._awaited:
+            self._settle(what)
+            _sync_reads.check(what)
+        self.block_until_ready()
+        return _xla.to_numpy(self._buffer, self._spec)
+
+    def __len__(self) -> int:
+        if not self._spec.shape:
+            raise TypeError("len() of an array of no dimensions")
+        return self._spec.shape[0]
+
+    def __iter__(self) -> Iterator[Array]:
+        if not self._spec.shape:
+            raise TypeError("iteration over an array of no dimensions")
+        return (self[i] for i in range(self._spec.shape[0]))
+
+    def _failure(self) -> Failure | None:
+        pending = self._settle("repr")
+        return None if pending is None else pending.failure
+
+    def _value_to_show(self) -> np.ndarray:
+        self.block_until_ready()
+        return _xla.to_numpy(self._buffer, self._spec)
+
+    # The device memory
+
+    def delete(self) -> None:
+        """Give up the value; its device memory is freed once running work that reads it has ended.
+
+        Every later use raises ``DeletedArrayError``; deleting twice does nothing.
+        """
+        self._buffer = None
+        self._pending = None
+
+    def to_device(self, device: Device | str, /, *, stream: None = None) -> Array:
+        """The value on ``device``; the array itself if it is there already."""
+        target = _xla.find_device(device) if isinstance(device, str) else device
+        if stream is not None:
+            raise ValueError("to_device: stream must be None; XLA orders transfers itself")
+        if target == self.device:
+            return self
+        self.block_until_ready()
+        spec = self._spec.on(target)
+        return Array(spec, _xla.copy_to_device(self._buffer, spec, target))
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | Any | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(f"__dlpack__: the array is on {self.__dlpack_device__()}, not on {dl_device}")
+        self._host_value("__dlpack__")
+        buffer = self._buffer
+        if copy:
+            buffer = _xla.copy_to_device(buffer, self._spec, self.device)
+            _xla.wait(buffer)
+        return _xla.to_dlpack(buffer, max_version=max_version, copied=bool(copy))
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        # kDLCPU is 1, kDLCUDA 2 (dlpack.h).
+        return (1, 0) if self.device.platform == "cpu" else (2, self.device.id)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
+        if api_version is not None and api_version not in ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
+            raise ValueError(f"__array_namespace__: api_version {api_version!r} is not known; use '2025.12'")
+        return sys.modules["aioarray"]
+
+    def __copy__(self) -> Array:
+        return Array(self._spec, self._buffer, self._pending, self._awaited)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return from_host, (self._host_value("pickling"),)
+
+    # Indexing
+
+    def __getitem__(self, index: Any, /) -> Array:
+        static, arrays = _indexing.parse(self._spec.shape, index, Array)
+        return call(indexing.getitem, (self, *arrays), static)  # type: ignore[no-any-return]
+
+    def __setitem__(self, index: Any, value: ArrayLike, /) -> None:
+        self._replace(self.at[index].set(value))
+
+    @property
+    def at(self) -> At[Array]:
+        """Functional updates: ``x.at[index].set(value)`` gives an updated array and leaves ``x`` as it is.
+
+        >>> x = aio.zeros(3)
+        >>> x.at[1].set(5.0), x
+        (Array([0., 5., 0.], dtype=float32), Array([0., 0., 0.], dtype=float32))
+        """
+        return At(self)
+
+    def _updated(self, index: Any, mode: str, value: ArrayLike) -> Array:
+        static, arrays = _indexing.parse(self._spec.shape, index, Array)
+        if isinstance(value, SCALARS) and not isinstance(value, np.generic):
+            value = _scalar(value, self.dtype, self._spec.device)
+        return call(indexing.setitem, (self, value, *arrays), static, mode)  # type: ignore[no-any-return]
+
+    def _replace(self, other: Array) -> None:
+        self._spec = other._spec
+        self._buffer = other._buffer
+        self._pending = other._pending
+        self._awaited = other._awaited
+
+
+    # Operators
+
+    __neg__ = _unary_operator(arithmetic.negative)
+    __pos__ = _unary_operator(arithmetic.positive)
+    __abs__ = _unary_operator(arithmetic.abs)
+    __invert__ = _unary_operator(integer.bitwise_invert)
+    __eq__ = _binary_operator(comparison.equal)  # type: ignore[assignment]
+    __ne__ = _binary_operator(comparison.not_equal)  # type: ignore[assignment]
+    __lt__ = _binary_operator(comparison.less)
+    __le__ = _binary_operator(comparison.less_equal)
+    __gt__ = _binary_operator(comparison.greater)
+    __ge__ = _binary_operator(comparison.greater_equal)
+    __add__ = _binary_operator(arithmetic.add)
+    __radd__ = _reflected_operator(arithmetic.add)
+    __iadd__ = _in_place_operator(arithmetic.add)
+    __sub__ = _binary_operator(arithmetic.subtract)
+    __rsub__ = _reflected_operator(arithmetic.subtract)
+    __isub__ = _in_place_operator(arithmetic.subtract)
+    __mul__ = _binary_operator(arithmetic.multiply)
+    __rmul__ = _reflected_operator(arithmetic.multiply)
+    __imul__ = _in_place_operator(arithmetic.multiply)
+    __truediv__ = _binary_operator(arithmetic.divide)
+    __rtruediv__ = _reflected_operator(arithmetic.divide)
+    __itruediv__ = _in_place_operator(arithmetic.divide)
+    __floordiv__ = _binary_operator(arithmetic.floor_divide)
+    __rfloordiv__ = _reflected_operator(arithmetic.floor_divide)
+    __ifloordiv__ = _in_place_operator(arithmetic.floor_divide)
+    __mod__ = _binary_operator(arithmetic.remainder)
+    __rmod__ = _reflected_operator(arithmetic.remainder)
+    __imod__ = _in_place_operator(arithmetic.remainder)
+    __pow__ = _binary_operator(arithmetic.pow)
+    __rpow__ = _reflected_operator(arithmetic.pow)
+    __ipow__ = _in_place_operator(arithmetic.pow)
+    __matmul__ = _binary_operator(contraction.matmul)
+    __rmatmul__ = _reflected_operator(contraction.matmul)
+    __imatmul__ = _in_place_operator(contraction.matmul)
+    __and__ = _binary_operator(integer.bitwise_and)
+    __rand__ = _reflected_operator(integer.bitwise_and)
+    __iand__ = _in_place_operator(integer.bitwise_and)
+    __or__ = _binary_operator(integer.bitwise_or)
+    __ror__ = _reflected_operator(integer.bitwise_or)
+    __ior__ = _in_place_operator(integer.bitwise_or)
+    __xor__ = _binary_operator(integer.bitwise_xor)
+    __rxor__ = _reflected_operator(integer.bitwise_xor)
+    __ixor__ = _in_place_operator(integer.bitwise_xor)
+    __lshift__ = _binary_operator(integer.bitwise_left_shift)
+    __rlshift__ = _reflected_operator(integer.bitwise_left_shift)
+    __ilshift__ = _in_place_operator(integer.bitwise_left_shift)
+    __rshift__ = _binary_operator(integer.bitwise_right_shift)
+    __rrshift__ = _reflected_operator(integer.bitwise_right_shift)
+    __irshift__ = _in_place_operator(integer.bitwise_right_shift)
+
+
+# Running definitions
+
+# Launches of a program that must have been over when they returned before it is believed that all are.
+_PROOFS = 16
+
+
+class _ScalarCache:
+    """Operands made of Python numbers lately: putting one on the device takes longer than launching an addition.
+
+    Owned by this module; any thread. Emptied when full: the numbers of a program's source are soon back.
+    """
+
+    __slots__ = ("_operands",)
+    LIMIT = 4096
+
+    def __init__(self) -> None:
+        self._operands: dict[Any, Array] = {}
+
+    def get(self, spec: ArraySpec, value: Scalar) -> Array | None:
+        return self._operands.get(self._key(spec, value))
+
+    def put(self, spec: ArraySpec, value: Scalar, operand: Array) -> Array:
+        if len(self._operands) >= self.LIMIT:
+            self._operands.clear()
+        self._operands[self._key(spec, value)] = operand
+        return operand
+
+    def _key(self, spec: ArraySpec, value: Scalar) -> Any:
+        kind = type(value)
+        if value or kind is int or kind is bool:
+            return spec, kind, value
+        return spec, kind, repr(value)  # 0.0 and -0.0 are equal
+
+
+_scalars = _ScalarCache()
+
+
+def _weak(spec: ArraySpec, x: ArrayLike) -> ArrayLike:
+    """A Python number as the operand it is beside an array of ``spec``; anything else unchanged."""
+    kind = type(x)
+    if kind is not float and kind is not int and kind is not bool and kind is not complex:
+        return x
+    if not _scheduler.open:
+        return x  # the default dtypes may have been changed, on which the operand depends
+    found = _scalars.get(spec, x)  # type: ignore[arg-type]
+    if found is not None:
+        return found
+    (dtype,) = scalar_dtypes([x], [spec.dtype])  # type: ignore[list-item]
+    return _scalars.put(spec, x, _scalar(x, dtype, spec.device))  # type: ignore[arg-type]
+
+
+
+def unary(definition: Definition, x: ArrayLike) -> Array:
+    """``definition`` of one array, as one launch."""
+    if type(x) is Array:
+        entry = definition.fast.get(x._spec)
+        if entry is not None and _scheduler.open:
+            buffer = x._buffer
+            if buffer is not None:
+                return _launch(entry, (buffer,))
+    return call(definition, (x,))  # type: ignore[no-any-return]
+
+
+def binary(definition: Definition, x1: ArrayLike, x2: ArrayLike) -> Array:
+    """``definition`` of two arrays, as one launch."""
+    if type(x1) is Array:
+        if type(x2) is not Array:
+            x2 = _weak(x1._spec, x2)
+    elif type(x2) is Array:
+        x1 = _weak(x2._spec, x1)
+    if type(x1) is Array and type(x2) is Array:
+        entry = definition.fast.get((x1._spec, x2._spec))
+        if entry is not None and _scheduler.open:
+            buffer1 = x1._buffer
+            buffer2 = x2._buffer
+            if buffer1 is not None and buffer2 is not None:
+                return _launch(entry, (buffer1, buffer2))
+    return call(definition, (x1, x2))  # type: ignore[no-any-return]
+
+
+def _launch(entry: tuple[Any, Any, ArraySpec, Program], buffers: tuple[Buffer, ...]) -> Array:
+    """The fast path: a tiny program with one result, on ready buffers, right here."""
+    execute, handlers, spec, program = entry
+    if _scheduler.in_flight:
+        # In a lane of its own, or it would wait behind what this thread launched before.
+        _xla.set_stream(_scheduler.next_lane())
+    try:
+        results = execute(buffers).consume_with_handlers(handlers)
+    except _xla.ForeignError as error:
+        (pending,) = _scheduler.fast_path_failed(program, error)
+        return _result(spec, pending)
+    if program.synchronous or _was_synchronous(program, results[0]):
+        _scheduler.inline += 1
+        return Array(spec, results[0])
+    (pending,) = _scheduler.adopt(program, results)
+    return _result(spec, pending)
+
+
+def _was_synchronous(program: Program, buffer: Buffer) -> bool:
+    program.used = True
+    if not _xla.is_ready(buffer):
+        program.proofs = 0
+        return False
+    program.proofs += 1
+    # What XLA runs in the calling thread it always does. Even if this were wrong: the work of a tiny program is over in
+    # microseconds, and nothing but the count of the window depends on it.
+    program.synchronous = program.proofs >= _PROOFS
+    return True
+
+
+def call(
+    definition: Definition,
+    arrays: tuple[ArrayLike | None, ...],
+    *static: Any,
+    device: Device | None = None,
+) -> Any:
+    """``definition`` of any number of arrays (None where one is left out) and static arguments, as one launch.
+
+    Static arguments are hashable; they and the specs of the arrays are the program's key. Python numbers take the dtype
+    that promotion gives them; anything else is made an Array. Gives an Array, or a tuple where the body gives one.
+    """
+    key: Any = tuple([x._spec for x in arrays if type(x) is Array])
+    if len(key) == len(arrays) and device is None:
+        if static:
+            key = key, static
+        elif len(key) == 1:
+            key = key[0]
+        entry = definition.fast.get(key)
+        if entry is not None and _scheduler.open:
+            buffers = tuple([x._buffer for x in arrays if x._buffer is not None])  # type: ignore[union-attr]
+            if len(buffers) == len(arrays):
+                return _launch(entry, buffers)
+    converted = _convert(definition, arrays)
+    if converted is None:
+        return _trace_of(arrays).call(definition, arrays, static)
+    specs = tuple(None if x is None else x._spec for x in converted)
+    program = find_program(definition, specs, static, device)
+    present = [x for x in converted if x is not None]
+    if type(program) is Alias:
+        source = present[program.index]
+        source._settle(definition.name)
+        return source.__copy__()
+    return run(program, present)
+
+
+def run(program: Program, arrays: Sequence[Array]) -> Any:
+    """Enqueue ``program`` on ``arrays``; give its result, or a tuple of them."""
+    operands = [x._operand(program.name) for x in arrays]
+    results = tuple(map(_result, program.out_specs, _scheduler.enqueue(program, operands)))
+    return results[0] if program.single else results
+
+
+def _result(spec: ArraySpec, value: Buffer | Pending) -> Array:
+    return Array(spec, None, value) if type(value) is Pending else Array(spec, value)
+
+
+def _convert(definition: Definition, arrays: tuple[ArrayLike | None, ...]) -> list[Array | None] | None:
+    """Every argument as an Array; None if one of them belongs to a trace."""
+    scalars: list[int] = []
+    result: list[Any] = list(arrays)
+    for index, x in enumerate(arrays):
+        if type(x) is Array or x is None:
+            continue
+        if isinstance(x, Array):
+            if x._trace is not None:
+                return None
+        elif isinstance(x, SCALARS) and not isinstance(x, np.generic):
+            scalars.append(index)
+        else:
+            result[index] = as_array(definition.name, x)
+    if scalars:
+        _convert_scalars(definition, result, scalars)
+        # A traced array may have come after the scalar; then nothing of this is used.
+    return result
+
+
+def _convert_scalars(definition: Definition, result: list[Any], scalars: list[int]) -> None:
+    specs = [x._spec for i, x in enumerate(result) if isinstance(x, Array) and i not in scalars]
+    try:
+        dtypes = scalar_dtypes([result[i] for i in scalars], [spec.dtype for spec in specs])
+    except TypeError as error:
+        raise TypeError(f"{definition.name}: {error}") from None
+    device = common_device(definition.name, specs)
+    for i, dtype in zip(scalars, dtypes, strict=True):
+        result[i] = _scalar(result[i], dtype, device)
+
+
+def _scalar(value: Scalar, dtype: DType, device: Device | None, weak: bool = True) -> Array:
+    return Array(*scalar_operand(value, dtype, device or engine.device(), weak), None, True)
+
+
+def _trace_of(arrays: tuple[ArrayLike | None, ...]) -> Trace:
+    for x in arrays:
+        if isinstance(x, Array) and x._trace is not None:
+            return x._trace
+    raise AssertionError("called only where there is one")
+
+
+def as_array(function: str, x: ArrayLike) -> Array:
+    """``x`` as an Array; an independent copy of a host array. ``TypeError`` for what is no array of numbers."""
+    if isinstance(x, Array):
+        return x
+    if isinstance(x, SCALARS) and not isinstance(x, np.generic):
+        return _scalar(x, _dtypes.default_for_rank(_dtypes.scalar_rank(x)), None, weak=False)
+    value = np.asarray(x)
+    if value.dtype == object:
+        raise TypeError(f"{function}: {type(x).__name__} is not an array of numbers; pass an Array, a NumPy array or a number")
+    return from_host(value)
+
+
+def from_host(value: np.ndarray, device: Device | None = None, copy: bool = True) -> Array:
+    """A host array as an Array, with its dtype; later changes of ``value`` are not seen unless ``copy`` is False."""
+    return Array(*host_operand(value, device or engine.device(), copy), None, True)

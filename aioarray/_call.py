@@ -1,0 +1,122 @@
+"""How public functions run: ``unary``, ``binary`` and ``call`` for operations, ``fused`` for what is composed of them."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, overload
+
+from ._array import Array, ArrayLike, binary, call, from_host, unary
+from ._engine import engine
+from ._graph import Definition, Node
+from ._traced import Recording, TracedArray
+
+__all__ = ["ArrayLike", "binary", "call", "from_host", "fused", "unary"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@overload
+def fused(function: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def fused(*, arrays: tuple[str, ...]) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def fused(
+    function: Callable[P, R] | None = None, /, *, arrays: tuple[str, ...] = ()
+) -> Callable[P, R] | Callable[[Callable[P, R]], Callable[P, R]]:
+    """Make a function written with public functions run as one program.
+
+    Its positional-only parameters are arrays, and those named in ``arrays``; an argument that is a tuple or list stands for
+    several. All others are static. It may return an array or a tuple of arrays.
+    """
+    if function is None:
+        return lambda f: _fuse(f, arrays)
+    return _fuse(function, arrays)
+
+
+def _fuse(function: Callable[P, R], arrays: tuple[str, ...]) -> Callable[P, R]:
+    signature = inspect.signature(function)
+    names = list(signature.parameters)
+    dynamic = {
+        name
+        for name, parameter in signature.parameters.items()
+        if parameter.kind is inspect.Parameter.POSITIONAL_ONLY or name in arrays
+    }
+    definition = Definition(function.__name__, functools.partial(_body, function, names, dynamic))
+
+    @functools.wraps(function)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        values: list[Any] = []
+        static: list[Any] = []
+        # How many array arguments each dynamic parameter stands for; None for one that is no sequence.
+        counts: list[int | None] = []
+        for name in names:
+            value = bound.arguments[name]
+            if name not in dynamic:
+                static.append(tuple(value) if isinstance(value, list) else value)
+            elif isinstance(value, (tuple, list)):
+                values.extend(value)
+                counts.append(len(value))
+            else:
+                values.append(value)
+                counts.append(None)
+        marks = tuple(_mark(value) for value in static)
+        return call(definition, tuple(values), tuple(counts), tuple(static), marks)  # type: ignore[no-any-return]
+
+    return wrapper
+
+
+def _body(function: Callable[..., Any], names: list[str], dynamic: set[str], *arguments: Any) -> Any:
+    *nodes, counts, static, _ = arguments
+    recording = _recording(function.__name__)
+    values = iter([None if node is None else TracedArray(recording, node) for node in nodes])
+    sizes = iter(counts)
+    constants = iter(static)
+    positional: list[Any] = []
+    keywords: dict[str, Any] = {}
+    parameters = inspect.signature(function).parameters
+    for name in names:
+        if name not in dynamic:
+            value: Any = next(constants)
+        else:
+            size = next(sizes)
+            value = next(values) if size is None else [next(values) for _ in range(size)]
+        if parameters[name].kind is inspect.Parameter.KEYWORD_ONLY:
+            keywords[name] = value
+        else:
+            positional.append(value)
+    result = function(*positional, **keywords)
+    recording.closed = True
+    if recording.captured:
+        raise AssertionError(f"{function.__name__} closes over Arrays; it must take them as arguments")
+    if isinstance(result, (tuple, list)):
+        return tuple(_node(recording, x) for x in result)
+    return _node(recording, result)
+
+
+def _mark(value: Any) -> Any:
+    """What tells apart static values that are equal, but may mean different programs: 1 and True, 0.0 and -0.0."""
+    kind = type(value)
+    if kind is tuple:
+        return tuple(_mark(item) for item in value)
+    return (kind, str(value)) if kind is float and value == 0.0 else kind
+
+
+def _recording(name: str) -> Recording:
+    return Recording(name, engine.device())
+
+
+def _node(recording: Recording, x: Any) -> Node:
+    recording.closed = False
+    try:
+        return recording.node(recording.name, x)
+    finally:
+        recording.closed = True
+
+
+def is_traced(x: object) -> bool:
+    """Whether ``x`` stands for a value inside a traced function."""
+    return isinstance(x, Array) and isinstance(x, TracedArray)

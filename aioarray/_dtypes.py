@@ -1,0 +1,181 @@
+"""The dtypes that XLA knows, their kinds, and how they promote.
+
+A dtype is a ``numpy.dtype``; those beyond NumPy's own (bfloat16, float8, int4) come from ``ml_dtypes``.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TypeAlias
+
+import ml_dtypes
+import numpy as np
+
+from . import _config
+
+DType: TypeAlias = np.dtype
+Scalar: TypeAlias = bool | int | float | complex
+
+bool_ = np.dtype("bool")
+int8, int16, int32, int64 = (np.dtype(f"int{n}") for n in (8, 16, 32, 64))
+uint8, uint16, uint32, uint64 = (np.dtype(f"uint{n}") for n in (8, 16, 32, 64))
+float16, float32, float64 = (np.dtype(f"float{n}") for n in (16, 32, 64))
+complex64, complex128 = np.dtype("complex64"), np.dtype("complex128")
+bfloat16 = np.dtype(ml_dtypes.bfloat16)
+int4, uint4 = np.dtype(ml_dtypes.int4), np.dtype(ml_dtypes.uint4)
+float8_e4m3fn = np.dtype(ml_dtypes.float8_e4m3fn)
+float8_e5m2 = np.dtype(ml_dtypes.float8_e5m2)
+float8_e4m3b11fnuz = np.dtype(ml_dtypes.float8_e4m3b11fnuz)
+float8_e4m3fnuz = np.dtype(ml_dtypes.float8_e4m3fnuz)
+float8_e5m2fnuz = np.dtype(ml_dtypes.float8_e5m2fnuz)
+
+# dtype -> its name in MLIR's textual types (LangRef, "Builtin Dialect").
+MLIR_NAMES: dict[DType, str] = {
+    bool_: "i1",
+    int4: "i4",
+    int8: "i8",
+    int16: "i16",
+    int32: "i32",
+    int64: "i64",
+    uint4: "ui4",
+    uint8: "ui8",
+    uint16: "ui16",
+    uint32: "ui32",
+    uint64: "ui64",
+    float8_e4m3fn: "f8E4M3FN",
+    float8_e5m2: "f8E5M2",
+    float8_e4m3b11fnuz: "f8E4M3B11FNUZ",
+    float8_e4m3fnuz: "f8E4M3FNUZ",
+    float8_e5m2fnuz: "f8E5M2FNUZ",
+    bfloat16: "bf16",
+    float16: "f16",
+    float32: "f32",
+    float64: "f64",
+    complex64: "complex<f32>",
+    complex128: "complex<f64>",
+}
+
+SIGNED = frozenset({int4, int8, int16, int32, int64})
+UNSIGNED = frozenset({uint4, uint8, uint16, uint32, uint64})
+INTEGRAL = SIGNED | UNSIGNED
+REAL_FLOATING = frozenset(
+    {
+        float8_e4m3fn,
+        float8_e5m2,
+        float8_e4m3b11fnuz,
+        float8_e4m3fnuz,
+        float8_e5m2fnuz,
+        bfloat16,
+        float16,
+        float32,
+        float64,
+    }
+)
+COMPLEX = frozenset({complex64, complex128})
+FLOATING = REAL_FLOATING | COMPLEX
+REAL = INTEGRAL | REAL_FLOATING
+NUMERIC = REAL | COMPLEX
+BOOLEAN = frozenset({bool_})
+INTEGRAL_OR_BOOLEAN = INTEGRAL | BOOLEAN
+REAL_OR_BOOLEAN = REAL | BOOLEAN
+ALL = NUMERIC | BOOLEAN
+
+# The names of the standard's dtype categories, for messages.
+CATEGORY_NAMES: dict[frozenset[DType], str] = {
+    BOOLEAN: "boolean",
+    INTEGRAL: "integer",
+    INTEGRAL_OR_BOOLEAN: "integer or boolean",
+    REAL_FLOATING: "real floating-point",
+    COMPLEX: "complex floating-point",
+    FLOATING: "floating-point",
+    REAL: "real numeric",
+    REAL_OR_BOOLEAN: "real numeric or boolean",
+    NUMERIC: "numeric",
+    ALL: "any",
+}
+
+
+def as_dtype(dtype: object) -> DType:
+    """``dtype`` as one of the known dtypes; ``TypeError`` where XLA has no such type."""
+    try:
+        result = np.dtype(dtype)  # type: ignore[call-overload]
+    except TypeError:
+        raise TypeError(f"{dtype!r} is not a dtype; use one of {_names()}") from None
+    if not result.isnative:
+        result = result.newbyteorder("=")
+    if result not in MLIR_NAMES:
+        raise TypeError(f"dtype {result} is not supported on devices; use one of {_names()}")
+    return result
+
+
+def _names() -> str:
+    return ", ".join(sorted(d.name for d in MLIR_NAMES))
+
+
+def scalar_rank(value: Scalar) -> int:
+    """0 for bool, 1 for int, 2 for float, 3 for complex: how much a Python scalar asks of a dtype."""
+    if isinstance(value, (bool, np.bool_)):
+        return 0
+    if isinstance(value, (int, np.integer)):
+        return 1
+    if isinstance(value, (float, np.floating)):
+        return 2
+    return 3
+
+
+def dtype_rank(dtype: DType) -> int:
+    """The same ranks for dtypes."""
+    if dtype == bool_:
+        return 0
+    if dtype in INTEGRAL:
+        return 1
+    return 2 if dtype in REAL_FLOATING else 3
+
+
+def default_for_rank(rank: int) -> DType:
+    """The default dtype of Python scalars of that rank."""
+    defaults = _config.current()
+    return (bool_, defaults.integral, defaults.real, defaults.complex)[rank]
+
+
+def weak_dtype(rank: int, other: DType) -> DType:
+    """What a Python scalar of ``rank`` becomes beside an array of dtype ``other`` (standard, "Mixing arrays with
+    Python scalars"; where that leaves it open, as NumPy: an integer array and a float give the default float)."""
+    if rank <= dtype_rank(other):
+        return other
+    if rank == 3 and other in REAL_FLOATING:
+        return complex128 if other == float64 else complex64
+    return default_for_rank(rank)
+
+
+@lru_cache(maxsize=1024)
+def promote(a: DType, b: DType) -> DType:
+    """The dtype both fit in, as NumPy promotes; ``TypeError`` where there is none (float8 with another)."""
+    if a == b:
+        return a
+    try:
+        result = np.promote_types(a, b)
+    except TypeError:
+        raise TypeError(f"dtypes {a.name} and {b.name} do not promote; cast one with astype()") from None
+    if result not in MLIR_NAMES:
+        raise TypeError(f"dtypes {a.name} and {b.name} do not promote; cast one with astype()")
+    return result
+
+
+def real_of(dtype: DType) -> DType:
+    """The dtype of the real part of ``dtype``."""
+    if dtype == complex64:
+        return float32
+    return float64 if dtype == complex128 else dtype
+
+
+def complex_of(dtype: DType) -> DType:
+    """The complex dtype whose parts hold ``dtype``."""
+    if dtype in COMPLEX:
+        return dtype
+    return complex128 if dtype == float64 else complex64
+
+
+def iinfo(dtype: DType) -> ml_dtypes.iinfo:
+    """Bounds of an integer dtype, also of those that NumPy does not know."""
+    return ml_dtypes.iinfo(dtype)

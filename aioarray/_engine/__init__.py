@@ -1,0 +1,91 @@
+"""The engine: compiles programs, launches them, and tells when they have finished. See the module docstrings."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from typing import TYPE_CHECKING
+
+from .. import _config, _xla
+from .compiler import Compiler
+from .failure import Failure
+from .launch import Launch, Pending, Program
+from .programs import ProgramCache
+from .scheduler import HIGH_WATER, Scheduler
+from .threads import Threads
+from .waiting import Callback, Rendezvous, current_host, in_event_loop, pass_ready, wait, wait_drained
+
+if TYPE_CHECKING:
+    from .._xla import Device
+
+
+class Engine:
+    """The process's one scheduler and one compiler. Creating it starts nothing; ``start`` does, at first use."""
+
+    __slots__ = ("_lock", "_started", "compiler", "programs", "scheduler", "threads")
+
+    def __init__(self) -> None:
+        self.threads = Threads()
+        self.compiler = Compiler(self.threads)
+        self.scheduler = Scheduler(self.compiler, self.threads)
+        self.programs = ProgramCache()
+        self.compiler.report_to(self.scheduler.program_compiled)
+        self._lock = threading.Lock()
+        self._started = False
+
+    def device(self) -> Device:
+        """The default device; creates the client at the first call."""
+        device = _xla.default_device()
+        if not self._started:
+            self._start()
+        return device
+
+    def _start(self) -> None:
+        with self._lock:
+            if self._started:
+                return
+            # Threads inside PJRT while the interpreter goes down crash it, so they end first.
+            atexit.register(self._close)
+            os.register_at_fork(after_in_child=self._after_fork_in_child)
+            _config.call_when_overridden(self.scheduler.close_fast_path)
+            self.threads.open()
+            self.scheduler.start(fast_path=not _config.overridden())
+            self._started = True
+
+    def _close(self) -> None:
+        if not _xla.is_forked():
+            self.compiler.close()
+            self.scheduler.close()
+            self.threads.join()
+
+    def _after_fork_in_child(self) -> None:
+        self.scheduler.after_fork_in_child()
+        self.compiler.after_fork_in_child()
+        self.programs.after_fork_in_child()
+        self.threads.after_fork_in_child()
+
+
+# Owned by this module; everything in it is created at first use.
+engine = Engine()
+
+__all__ = [
+    "HIGH_WATER",
+    "Callback",
+    "Compiler",
+    "Engine",
+    "Failure",
+    "Launch",
+    "Pending",
+    "Program",
+    "ProgramCache",
+    "Rendezvous",
+    "Scheduler",
+    "Threads",
+    "current_host",
+    "engine",
+    "in_event_loop",
+    "pass_ready",
+    "wait",
+    "wait_drained",
+]

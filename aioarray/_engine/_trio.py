@@ -1,0 +1,45 @@
+"""Awaiting on trio. Loaded only where trio runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+import trio
+
+from .waiting import Host
+
+
+class TrioHost(Host):
+    """The trio run of the calling thread; equal to others of the same run."""
+
+    def __init__(self) -> None:
+        self._token = trio.lowlevel.current_trio_token()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TrioHost) and other._token is self._token
+
+    def __hash__(self) -> int:
+        return hash(self._token)
+
+    def post(self, function: Callable[[], object]) -> None:
+        try:
+            self._token.run_sync_soon(function)
+        except trio.RunFinishedError:
+            pass  # the run is over: there is nobody to tell
+
+    def yield_once(self) -> Generator[Any, Any, None]:
+        yield from trio.lowlevel.checkpoint().__await__()
+
+    def park(self, line: dict[Any, None]) -> Generator[Any, Any, None]:
+        task = trio.lowlevel.current_task()
+        line[task] = None
+
+        def abort(_: object) -> trio.lowlevel.Abort:
+            line.pop(task, None)
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        yield from trio.lowlevel.wait_task_rescheduled(abort).__await__()
+
+    def resume(self, waiting: trio.lowlevel.Task) -> None:
+        trio.lowlevel.reschedule(waiting)

@@ -1,0 +1,160 @@
+"""``Program``, ``Launch`` and ``Pending``: what is run, one run of it, and one result of that run.
+
+Ownership goes from results to inputs, never the other way: a ``Pending`` holds its ``Launch``, a ``Launch`` holds the
+``Pending`` objects it reads. Queues, and the lists of who waits for what, hold weak references. So a queued launch dies by
+reference counting as soon as nobody can see its results, and its queued inputs with it.
+
+Fields are written under the scheduler's lock unless a comment says otherwise. They may be read without it by code that
+checks again under the lock before it acts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Protocol
+from weakref import ReferenceType
+
+if TYPE_CHECKING:
+    from .._graph import ArraySpec, Definition, Graph
+    from .._xla import Buffer, Device, Executable, ResultHandler
+    from .cost import LaunchClass
+    from .failure import Failure, Origin
+    from .scheduler import Scheduler
+
+QUEUED: Final = 0  # waits for inputs, executable, window or worker
+LAUNCHING: Final = 1  # taken off the queue by a thread that is calling PJRT
+LAUNCHED: Final = 2  # inside PJRT, unfinished
+FINISHED: Final = 3  # has buffers that are ready, or a failure
+
+
+class Waiter(Protocol):
+    """Something to tell that a launch has finished."""
+
+    def wake(self) -> None:
+        """Called once, on any thread, without the scheduler's lock; must neither block nor raise."""
+
+
+class Program:
+    """A computation on given specs: a graph until it is compiled, an executable afterwards."""
+
+    __slots__ = (
+        "bounded",
+        "device",
+        "donated",
+        "executable",
+        "execute",
+        "failure",
+        "graph",
+        "handlers",
+        "in_specs",
+        "key",
+        "launch_class",
+        "may_fail",
+        "name",
+        "options",
+        "out_spec",
+        "out_specs",
+        "owner",
+        "requested",
+        "proofs",
+        "single",
+        "synchronous",
+        "tiny",
+        "used",
+        "waiting",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        graph: Graph,
+        device: Device,
+        in_specs: tuple[ArraySpec, ...],
+        out_specs: tuple[ArraySpec, ...],
+        *,
+        bounded: bool,
+        may_fail: bool,
+        single: bool = True,
+        donated: frozenset[int] = frozenset(),
+        options: tuple[tuple[str, Any], ...] = (),
+    ) -> None:
+        self.name = name
+        self.graph: Graph | None = graph  # None once lowered
+        self.device = device
+        self.in_specs = in_specs
+        self.out_specs = out_specs
+        self.out_spec = out_specs[0] if out_specs else None
+        self.bounded = bounded
+        self.may_fail = may_fail
+        self.single = single  # gives its result itself, not in a tuple
+        self.donated = donated
+        self.options = options
+        # Set together when compilation ends; `tiny` last, since the fast path reads it without the lock.
+        self.executable: Executable | None = None
+        self.execute: Any = None
+        self.handlers: list[ResultHandler] = []
+        self.launch_class: LaunchClass | None = None
+        self.tiny = False
+        # Tiny, and seen to be over when the launch returns, ``proofs`` times running: XLA decides that once a program.
+        self.synchronous = False
+        self.proofs = 0
+        self.failure: Failure | None = None  # why it does not compile
+        self.requested = False  # handed to the compile service
+        self.waiting: list[ReferenceType[Launch]] = []  # launches that wait for the executable
+        # For the cache of programs: the definition this program is of, and its key there.
+        self.owner: Definition | None = None
+        self.key: Any = None
+        self.used = True  # set by any thread at each use, cleared by eviction
+
+
+class Pending:
+    """One result that was not yet finished when its launch was enqueued."""
+
+    __slots__ = ("__weakref__", "buffer", "dependents", "failure", "launch")
+
+    def __init__(self, launch: Launch | None) -> None:
+        self.launch = launch  # None once finished; `buffer` or `failure` is set before
+        self.buffer: Buffer | None = None  # set when launched
+        self.failure: Failure | None = None
+        self.dependents: list[ReferenceType[Launch]] | None = None  # queued launches that wait for `buffer`
+
+
+class Launch:
+    """One run of a program."""
+
+    __slots__ = (
+        "__weakref__",
+        "arguments",
+        "missing",
+        "origin",
+        "outputs",
+        "program",
+        "scheduler",
+        "sources",
+        "state",
+        "waiters",
+        "watched",
+    )
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        program: Program,
+        arguments: list[Buffer | Pending],
+        sources: list[Pending],
+        origin: Origin | None,
+        state: int,
+    ) -> None:
+        self.scheduler = scheduler
+        self.program = program
+        self.arguments = arguments  # emptied at launch
+        self.sources = sources  # the arguments that were unfinished, to find whose error this one inherits
+        self.origin = origin
+        self.state = state
+        self.missing = 0  # inputs without buffer, plus one for a missing executable
+        self.outputs: list[ReferenceType[Pending]] = []
+        self.waiters: dict[Any, Waiter] = {}
+        self.watched = False  # a watcher thread waits for it
+
+    def __del__(self) -> None:
+        if self.state == QUEUED:
+            self.scheduler.launch_dropped()

@@ -1,0 +1,57 @@
+"""The engine's threads, started without holding up whoever asks for one.
+
+``Thread.start`` waits until the new thread runs, which on busy cores takes milliseconds; so one thread does all the starting.
+They are daemons, since the interpreter joins others before the atexit hook that ends these.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+
+Request = tuple[Callable[[], None], str]
+
+
+class Threads:
+    """The only instance is ``engine.threads``; ``start`` may be called on any thread."""
+
+    __slots__ = ("_queue", "_spawner", "_threads")
+
+    def __init__(self) -> None:
+        self._queue: SimpleQueue[Request | None] = SimpleQueue()
+        self._spawner: threading.Thread | None = None
+        self._threads: list[threading.Thread] = []  # appended to by the spawner only
+
+    def open(self) -> None:
+        """Start the spawner: at first use of the engine."""
+        self._spawner = threading.Thread(target=self._spawn, name="aioarray-spawner", daemon=True)
+        self._spawner.start()
+
+    def start(self, target: Callable[[], None], name: str) -> None:
+        """Have ``target()`` run on a new thread soon. Does not wait."""
+        self._queue.put((target, name))
+
+    def join(self) -> None:
+        """Wait for all threads to end, which somebody has told them to."""
+        if self._spawner is None:
+            return
+        self._queue.put(None)
+        self._spawner.join()
+        for thread in self._threads:
+            thread.join()
+
+    def count(self) -> int:
+        """How many threads there are."""
+        return len(self._threads) + (self._spawner is not None)
+
+    def after_fork_in_child(self) -> None:
+        """The threads are not in the child."""
+        self.__init__()  # type: ignore[misc]
+
+    def _spawn(self) -> None:
+        while (request := self._queue.get()) is not None:
+            target, name = request
+            thread = threading.Thread(target=target, name=name, daemon=True)
+            self._threads.append(thread)
+            thread.start()

@@ -1,0 +1,222 @@
+"""Waiting for Arrays, moving them between host and device, and how much work there is."""
+
+from __future__ import annotations
+
+import functools
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Generator, Iterable
+from typing import Any, TypedDict, TypeVar
+
+import anyio.to_thread
+import numpy as np
+
+from .. import _config, _trees, _xla
+from .._array import Array, from_host
+from .._engine import HIGH_WATER, Callback, current_host, engine, wait_drained
+
+__all__ = [
+    "Stats",
+    "as_completed",
+    "block_until_ready",
+    "device_put",
+    "drain",
+    "ready",
+    "run_sync",
+    "stats",
+    "to_host",
+]
+
+T = TypeVar("T")
+
+# Copying less than this takes less time than asking another thread to.
+_COPY_HERE_BYTES = 1 << 18
+
+
+async def ready(tree: T) -> T:
+    """Wait for every Array in ``tree``; give the tree. Raises the error of one whose computation failed.
+
+    >>> x = aio.ones(3)
+    >>> await aio.ready({"sum": aio.sum(x), "twice": [x * 2, None]})
+    {'sum': Array(3., dtype=float32), 'twice': [Array([2., 2., 2.], dtype=float32), None]}
+    """
+    leaves, _ = _trees.flatten(tree)
+    for leaf in leaves:
+        if isinstance(leaf, Array):
+            await leaf
+    return tree
+
+
+async def to_host(tree: Any) -> Any:
+    """Wait for every Array in ``tree``; give the tree with read-only ``numpy.ndarray`` in their place.
+
+    >>> await aio.to_host([aio.arange(3), "as it is"])
+    [array([0, 1, 2], dtype=int32), 'as it is']
+    """
+    leaves, structure = _trees.flatten(tree)
+    values = [await leaf.to_host() if isinstance(leaf, Array) else leaf for leaf in leaves]
+    return _trees.unflatten(structure, values)
+
+
+def block_until_ready(tree: T) -> T:
+    """Hold the calling thread until every Array in ``tree`` is there; give the tree. Raises their errors.
+
+    >>> aio.block_until_ready((aio.ones(2) + 1, None))
+    (Array([2., 2.], dtype=float32), None)
+    """
+    leaves, _ = _trees.flatten(tree)
+    for leaf in leaves:
+        if isinstance(leaf, Array):
+            leaf.block_until_ready()
+    return tree
+
+
+class _Suspension:
+    """An awaitable made of a generator function."""
+
+    __slots__ = ("_generator",)
+
+    def __init__(self, generator: Generator[Any, Any, None]) -> None:
+        self._generator = generator
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        return self._generator
+
+
+async def as_completed(arrays: Iterable[Array]) -> AsyncIterator[Array]:
+    """Give the Arrays of ``arrays`` themselves, each when it is ready; those that failed too, to raise when awaited.
+
+    >>> [int(x) async for x in aio.as_completed([aio.asarray(1), aio.asarray(2)])]
+    [1, 2]
+    """
+    host = current_host()
+    done: deque[Array] = deque()
+    line: dict[Any, None] = {}
+    waits: list[tuple[Any, Callback]] = []
+
+    def arrived(array: Array) -> None:
+        done.append(array)
+        for waiting in list(line):
+            del line[waiting]
+            host.resume(waiting)
+
+    remaining = 0
+    try:
+        for array in arrays:
+            remaining += 1
+            pending = array._settle("as_completed")
+            launch = None if pending is None else pending.launch
+            if launch is not None:
+                callback = Callback(host, functools.partial(arrived, array))
+                if engine.scheduler.add_waiter(launch, callback, callback) is not None:
+                    waits.append((launch, callback))
+                    continue
+            done.append(array)
+        while remaining:
+            while not done:
+                await _Suspension(host.park(line))
+            remaining -= 1
+            array = done.popleft()
+            pending = array._settle("as_completed")
+            if pending is None:
+                await array
+            yield array
+    finally:
+        for launch, callback in waits:
+            engine.scheduler.remove_waiter(launch, callback)
+
+
+async def drain(limit: int = HIGH_WATER) -> None:
+    """Wait until fewer than ``limit`` operations are enqueued and unfinished: back-pressure for a producer.
+
+    >>> await aio.drain()
+    >>> await aio.drain(1)  # until everything is finished
+    """
+    if limit < 1:
+        raise ValueError(f"drain: limit is {limit}; it must be at least 1, which waits for everything")
+    await _Suspension(wait_drained(engine.scheduler, limit))
+
+
+async def device_put(tree: Any, device: _xla.Device | str | None = None) -> Any:
+    """Copy the host arrays in ``tree`` to ``device`` without holding the loop; give the tree with Arrays.
+
+    The host arrays must not change until it returns. Python numbers get the default dtypes. Arrays are moved if they are on
+    another device. Raises ``TypeError`` for leaves that are no numbers.
+
+    >>> import numpy as np
+    >>> await aio.device_put({"weights": np.ones((2, 2), np.float32)})
+    {'weights': Array([[1., 1.], [1., 1.]], dtype=float32)}
+    """
+    target = engine.device() if device is None else device
+    if isinstance(target, str):
+        target = _xla.find_device(target)
+    leaves, structure = _trees.flatten(tree)
+    results: list[Array] = []
+    for leaf in leaves:
+        if isinstance(leaf, Array):
+            results.append((await leaf).to_device(target))
+            continue
+        value = np.asarray(leaf)
+        if not isinstance(leaf, (np.ndarray, np.generic)):
+            value = _with_default_dtype(value)
+        if value.dtype == object:
+            raise TypeError(f"device_put: {type(leaf).__name__} is not an array of numbers")
+        if value.nbytes <= _COPY_HERE_BYTES:
+            results.append(from_host(value, target))
+        else:
+            results.append(await anyio.to_thread.run_sync(from_host, value, target))
+    return _trees.unflatten(structure, results)
+
+
+async def run_sync(function: Callable[..., T], /, *args: Any) -> T:
+    """Call ``function(*args)`` on a worker thread, where reading Arrays holds no event loop; give its result.
+
+    For code that needs values: shapes that depend on data, other libraries. When the await is cancelled, the call goes on to
+    its end first.
+
+    >>> await aio.run_sync(lambda x: int(x[0]) + 1, aio.asarray([41, 0]))
+    42
+    """
+    return await anyio.to_thread.run_sync(functools.partial(function, *args))
+
+
+class Stats(TypedDict):
+    """Counts since the start of the process; ``pending``, ``in_flight`` and ``threads`` are of now."""
+
+    enqueued: int
+    launched: int
+    finished: int
+    failed: int
+    dropped: int
+    pending: int
+    in_flight: int
+    compiles: int
+    cache_hits: int
+    threads: int
+
+
+def stats() -> Stats:
+    """How much work was enqueued, launched, finished, failed and dropped; what is under way; compiles and threads.
+
+    >>> aio.stats()["failed"]
+    0
+    """
+    scheduler, compiler = engine.scheduler, engine.compiler
+    inline = scheduler.inline
+    return Stats(
+        enqueued=scheduler.enqueued + inline,
+        launched=scheduler.launched + inline,
+        finished=scheduler.finished + inline,
+        failed=scheduler.failed,
+        dropped=scheduler.dropped,
+        pending=scheduler.unfinished(),
+        in_flight=scheduler.in_flight,
+        compiles=compiler.compiles,
+        cache_hits=compiler.hits,
+        threads=engine.threads.count(),
+    )
+
+
+def _with_default_dtype(value: np.ndarray) -> np.ndarray:
+    defaults = _config.current()
+    kinds = {"i": defaults.integral, "f": defaults.real, "c": defaults.complex}
+    return value.astype(kinds[value.dtype.kind]) if value.dtype.kind in kinds else value

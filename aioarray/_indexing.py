@@ -1,0 +1,94 @@
+"""What stands between the brackets of ``x[...]``, taken apart: a static part, and the arrays in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._dtypes import bool_
+
+# See ``_ops.indexing`` for what the entries of the static part mean.
+Parsed = tuple[tuple[Any, ...], list[Any]]
+
+
+def parse(shape: tuple[int, ...], index: Any, array_type: type) -> Parsed:
+    """The static part of ``index`` into an array of ``shape``, and the index arrays it refers to by number.
+
+    Integers are passed as index arrays too, so that all positions share one program. Boolean masks are read, since the
+    shape of the result depends on them. Raises ``IndexError`` for an integer that is out of range, too many indices, or
+    something that is no index.
+    """
+    entries = list(index) if isinstance(index, tuple) else [index]
+    consumed = sum(_dimensions(entry, array_type) for entry in entries)
+    if consumed > len(shape):
+        raise IndexError(f"getitem: {consumed} indices for an array of shape {shape}; it takes at most {len(shape)}")
+    static: list[Any] = []
+    arrays: list[Any] = []
+    axis = 0
+    for entry in entries:
+        if entry is None:
+            static.append(None)
+        elif entry is ...:
+            static.append(...)
+            axis += len(shape) - consumed
+        elif isinstance(entry, slice):
+            static.append(("slice", *(_bound(part) for part in (entry.start, entry.stop, entry.step))))
+            axis += 1
+        elif isinstance(entry, (int, np.integer)) and not isinstance(entry, (bool, np.bool_)):
+            static.append(("dynamic", len(arrays)))
+            arrays.append(_position(int(entry), axis, shape[axis]))
+            axis += 1
+        else:
+            axis += _parse_array(entry, shape, axis, static, arrays, array_type)
+    return tuple(static), arrays
+
+
+def _parse_array(
+    entry: Any, shape: tuple[int, ...], axis: int, static: list[Any], arrays: list[Any], array_type: type
+) -> int:
+    """Append what an array between the brackets stands for; give how many axes it takes."""
+    value = entry if isinstance(entry, array_type) else np.asarray(entry)
+    if value.dtype == bool_:
+        mask = np.asarray(value)
+        if mask.shape != shape[axis : axis + mask.ndim]:
+            raise IndexError(
+                f"getitem: the boolean index has shape {mask.shape}, but the axes it stands for have lengths "
+                f"{shape[axis : axis + mask.ndim]}; they must agree"
+            )
+        if mask.ndim == 0:
+            raise IndexError("getitem: a boolean of no dimensions is no index; use None, or where()")
+        for positions in np.nonzero(mask):
+            static.append(("array", len(arrays)))
+            arrays.append(positions)
+        return mask.ndim
+    if value.dtype == object or (value.size == 0 and not isinstance(entry, (np.ndarray, array_type))):
+        value = np.asarray(entry, np.int32) if np.size(entry) == 0 else value
+    if value.dtype.kind not in "iu":
+        raise IndexError(
+            f"getitem: {type(entry).__name__} of dtype {value.dtype} is no index; use integers, slices, None, '...', and "
+            "arrays of integers or booleans"
+        )
+    static.append(("array", len(arrays)))
+    arrays.append(value)
+    return 1
+
+
+def _dimensions(entry: Any, array_type: type) -> int:
+    if entry is None or entry is ...:
+        return 0
+    if isinstance(entry, (slice, int, np.integer)) and not isinstance(entry, bool):
+        return 1
+    value = entry if isinstance(entry, array_type) else np.asarray(entry)
+    return int(value.ndim) if value.dtype == bool_ else 1
+
+
+def _bound(value: Any) -> int | None:
+    return None if value is None else value.__index__()  # type: ignore[no-any-return]
+
+
+def _position(index: int, axis: int, length: int) -> int:
+    if not -length <= index < length:
+        allowed = f"; use {-length}..{length - 1}" if length else ""
+        raise IndexError(f"getitem: index {index} is out of bounds for axis {axis} of length {length}{allowed}")
+    return index % length

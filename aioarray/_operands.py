@@ -1,0 +1,167 @@
+"""From the arguments of a call to what the engine takes: buffers, and the program for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from . import _config, _dtypes, _xla
+from ._engine import Pending, Program, engine
+from ._errors import DeletedArrayError
+from ._graph import ArraySpec, Definition, Graph, Node, array_spec, input_node, topological
+
+if TYPE_CHECKING:
+    from ._dtypes import DType, Scalar
+    from ._xla import Buffer, Device
+
+# A value with its spec: what an Array is to this module.
+Operand: TypeAlias = "tuple[ArraySpec, Buffer | Pending]"
+
+SCALARS = (bool, int, float, complex)
+
+
+class Alias:
+    """In place of a program whose result is its argument number ``index``: there is nothing to launch."""
+
+    __slots__ = ("index", "spec")
+
+    tiny = False  # read by the fast path, as a program's
+
+    def __init__(self, index: int, spec: ArraySpec) -> None:
+        self.index = index
+        self.spec = spec
+
+
+def _put_scalar(value: Scalar, spec: ArraySpec) -> Buffer:
+    assert spec.device is not None
+    if spec.dtype in _dtypes.INTEGRAL:
+        number = int(value.real)
+        information = np.iinfo(spec.dtype) if spec.dtype.kind in "iu" else _dtypes.iinfo(spec.dtype)
+        if not information.min <= number <= information.max:
+            raise OverflowError(
+                f"Python integer {number} is out of bounds for {spec.dtype.name}, which holds "
+                f"{information.min}..{information.max}; cast the array to a wider dtype with astype() first"
+            )
+        value = number
+    return _xla.put_scalar(value, spec, spec.device)
+
+
+def scalar_operand(value: Scalar, dtype: DType, device: Device, weak: bool = True) -> Operand:
+    """A Python number as a 0-d operand, which promotes by its kind only if ``weak``."""
+    spec = array_spec((), dtype, device, weak)
+    return spec, _put_scalar(value, spec)
+
+
+def host_operand(value: np.ndarray, device: Device, copy: bool = True) -> Operand:
+    """A host array as an operand; with ``copy``, later changes of ``value`` are not seen."""
+    dtype = _dtypes.as_dtype(value.dtype)
+    spec = array_spec(value.shape, dtype, device)
+    return spec, _xla.put(value, spec, device, copy=copy)
+
+
+def scalar_dtypes(values: Sequence[Scalar], strong: Sequence[DType]) -> list[DType]:
+    """What dtypes Python numbers take beside arrays of the dtypes ``strong``."""
+    ranks = [_dtypes.scalar_rank(value) for value in values]
+    if not strong:
+        return [_dtypes.default_for_rank(rank) for rank in ranks]
+    dtype = strong[0]
+    for other in strong[1:]:
+        dtype = _dtypes.promote(dtype, other)
+    return [_dtypes.weak_dtype(rank, dtype) for rank in ranks]
+
+
+def common_device(name: str, specs: Sequence[ArraySpec]) -> Device:
+    """The device of all of ``specs``; ``ValueError`` where they differ."""
+    devices = {spec.device for spec in specs}
+    if len(devices) > 1:
+        listed = ", ".join(sorted(map(str, devices)))
+        raise ValueError(f"{name}: the arrays are on several devices ({listed}); move them with to_device()")
+    device = devices.pop() if devices else None
+    return device if device is not None else engine.device()
+
+
+def program_key(specs: tuple[Any, ...], static: tuple[Any, ...]) -> Any:
+    """The key of a program: what its graph depends on."""
+    if _config.overridden():
+        return specs, static, _config.current()
+    if static:
+        return specs, static
+    return specs if len(specs) != 1 else specs[0]
+
+
+def build(
+    definition: Definition,
+    specs: tuple[ArraySpec | None, ...],
+    static: tuple[Any, ...],
+    device: Device,
+) -> Program | Alias:
+    """The program of ``definition`` for arguments of these specs (None where one is left out).
+
+    Raises whatever the definition raises on shapes, dtypes and static arguments that it does not take.
+    """
+    nodes: list[Node | None] = [None if spec is None else input_node(spec) for spec in specs]
+    output = definition(*nodes, *static)
+    outputs: tuple[Node, ...] = tuple(output) if isinstance(output, (tuple, list)) else (output,)
+    inputs = tuple(node for node in nodes if node is not None)
+    single = not isinstance(output, (tuple, list))
+    if single and outputs[0] in inputs:
+        index = next(i for i, node in enumerate(nodes) if node is outputs[0])
+        return Alias(index, outputs[0].spec.on(device))
+    return make_program(definition.name, inputs, outputs, device, single=single)
+
+
+def make_program(
+    name: str,
+    inputs: tuple[Node, ...],
+    outputs: tuple[Node, ...],
+    device: Device,
+    *,
+    single: bool,
+    donated: frozenset[int] = frozenset(),
+    options: tuple[tuple[str, Any], ...] = (),
+) -> Program:
+    """A program, not yet compiled, that gives ``outputs`` from ``inputs``."""
+    ops = {node.op for node in topological(outputs)}
+    return Program(
+        name,
+        Graph(name, inputs, outputs),
+        device,
+        tuple(node.spec.on(device) for node in inputs),
+        tuple(node.spec.on(device) for node in outputs),
+        bounded=all(op.bounded for op in ops),
+        may_fail=any(op.may_fail for op in ops),
+        single=single,
+        donated=donated,
+        options=options,
+    )
+
+
+def find_program(
+    definition: Definition, specs: tuple[ArraySpec | None, ...], static: tuple[Any, ...], device: Device | None
+) -> Program | Alias:
+    """The cached program of ``definition``, built if need be."""
+    key = program_key(specs, static)
+    if device is not None:
+        key = (key, device)  # the same key as without would do, but not for another device
+    program = definition.programs.get(key)
+    if program is None:
+        where = device or common_device(definition.name, [spec for spec in specs if spec is not None])
+        program = build(definition, specs, static, where)
+        if isinstance(program, Alias):
+            definition.programs[key] = program
+        else:
+            program = engine.programs.add(program, definition, key)
+    elif type(program) is Program:
+        program.used = True
+        if program.tiny and program.single and key not in definition.fast and not _config.overridden():
+            definition.fast[key] = (program.execute, program.handlers, program.out_spec, program)
+    return program  # type: ignore[no-any-return]
+
+
+def deleted_error(what: str) -> DeletedArrayError:
+    return DeletedArrayError(
+        f"{what}: this Array was deleted (by delete(), or by being donated to a jitted function); keep a copy, or do not "
+        "use it afterwards"
+    )

@@ -1,0 +1,105 @@
+"""What happens when code on an event loop reads the value of an Array that it has not awaited."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from contextvars import ContextVar, Token
+from typing import TYPE_CHECKING, Literal, get_args
+
+from ._engine import in_event_loop
+from ._errors import SyncReadError, SyncReadWarning
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+Policy = Literal["allow", "warn", "raise"]
+
+
+class _State:
+    """The process-wide policy and a count. Written by any thread; ``sync_reads`` is the only writer of the policy."""
+
+    __slots__ = ("base", "count")
+
+    def __init__(self) -> None:
+        self.base: Policy = "warn"
+        self.count = 0
+
+
+_state = _State()
+_scoped: ContextVar[Policy | None] = ContextVar("aioarray_sync_reads", default=None)
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+class sync_reads:  # noqa: N801 - used like a function
+    """Set the policy for synchronous reads in event loops: "allow", "warn" (the default) or "raise".
+
+    Called, it sets the process's default; used with ``with``, it holds for the body, in this task and those it starts.
+    A synchronous read is one of a value that was neither awaited nor made from a host value. Raises ``ValueError`` for
+    another policy.
+
+    >>> with aio.sync_reads("raise"):
+    ...     float(aio.asarray(2.0))
+    2.0
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        if policy not in get_args(Policy):
+            raise ValueError(f"sync_reads: policy {policy!r} is not one of {', '.join(get_args(Policy))}")
+        self._policy: Policy = policy
+        self._previous_base = _state.base
+        self._token: Token[Policy | None] | None = None
+        _state.base = policy
+
+    def __enter__(self) -> sync_reads:
+        _state.base = self._previous_base
+        self._token = _scoped.set(self._policy)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        assert self._token is not None
+        _scoped.reset(self._token)
+
+
+def count() -> int:
+    """How many synchronous reads event loops have made."""
+    return _state.count
+
+
+def check(what: str) -> None:
+    """Called before ``what`` (such as "float(array)") reads a value that was not awaited."""
+    if not in_event_loop():
+        return
+    _state.count += 1
+    policy = _scoped.get() or _state.base
+    if policy == "allow":
+        return
+    message = (
+        f"{what} of an Array that was not awaited is a synchronous read: it holds the event loop until the value is "
+        "there. Await it first (`await array`, `await array.to_host()`), or run the function off the loop with "
+        "`await aio.run_sync(function, ...)`"
+    )
+    if policy == "raise":
+        raise SyncReadError(message)
+    warnings.warn(message, SyncReadWarning, stacklevel=_stack_level())
+
+
+def _stack_level() -> int:
+    """The level of the caller's line: the innermost frame outside this package, counted from ``check``."""
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level += 1
+        frame = frame.f_back
+    return level
+
+
+def shows_values() -> bool:
+    """Whether ``repr`` of a value that was not awaited may wait for it: outside loops, and for people at a prompt."""
+    return hasattr(sys, "ps1") or bool(sys.flags.interactive) or not in_event_loop()
