@@ -1,16 +1,38 @@
-"""The rest of StableHLO's and CHLO's elementwise operations, in the manner of ``_primitives``."""
+"""More elementwise operations on operands that agree already, in the manner of ``_primitives``.
+
+The rest of StableHLO's, and what is made of the bits of floating-point numbers.
+"""
 
 from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
 from .. import _dtypes
-from .._dtypes import DType
 from .._graph import Node, Op, array_spec
-from ._primitives import Operand, _binary, _unary, bitcast
-from ._rules import predicate, same2, stablehlo
+from . import _primitives
+from ._primitives import (
+    _binary,
+    _unary,
+    absolute,
+    bit_and,
+    bit_or,
+    bitcast,
+    imaginary_part,
+    make_complex,
+    select,
+)
+from ._rules import REAL_PART, convert, predicate, stablehlo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._dtypes import DType
 
 ceil = _unary("ceil", "stablehlo.ceil")
 round_nearest_even = _unary("round", "stablehlo.round_nearest_even")
-reciprocal_square_root = _unary("rsqrt", "stablehlo.rsqrt")
 cube_root = _unary("cbrt", "stablehlo.cbrt")
 expm1 = _unary("expm1", "stablehlo.exponential_minus_one")
 logistic = _unary("logistic", "stablehlo.logistic")
@@ -25,14 +47,36 @@ shift_right_arithmetic = _binary("arithmetic_right_shift", "stablehlo.shift_righ
 
 _MODULUS = Op("abs", lambda x: array_spec(x.shape, _dtypes.real_of(x.dtype)), stablehlo("stablehlo.abs"))
 _IS_FINITE = Op("isfinite", predicate, stablehlo("stablehlo.is_finite"))
-_CLAMP = Op("clip", lambda low, x, high: same2(same2(low, x), high), stablehlo("stablehlo.clamp"))
 
 _UNSIGNED = {1: _dtypes.uint8, 2: _dtypes.uint16, 4: _dtypes.uint32, 8: _dtypes.uint64}
+_SIGNED = {1: _dtypes.int8, 2: _dtypes.int16, 4: _dtypes.int32, 8: _dtypes.int64}
+
+# These have no negative zero: its bit pattern is their NaN.
+WITHOUT_NEGATIVE_ZERO = frozenset({_dtypes.float8_e4m3b11fnuz, _dtypes.float8_e4m3fnuz, _dtypes.float8_e5m2fnuz})
+# dtype -> (number of explicit significand bits, exponent bias).
+_LAYOUT = {_dtypes.float32: (23, 127), _dtypes.float64: (52, 1023)}
+
+
+def parts(x: Node) -> tuple[Node, Node]:
+    """Real and imaginary part of a complex node."""
+    return REAL_PART(x), imaginary_part(x)
+
+
+def by_parts(x: Node, rule: Callable[[Node], Node]) -> Node:
+    """``rule`` on the real and the imaginary part."""
+    real, imaginary = parts(x)
+    return make_complex(rule(real), rule(imaginary))
 
 
 def modulus(x: Node) -> Node:
-    """The absolute value of a complex node."""
-    return _MODULUS(x)
+    """The absolute value of a complex node; infinite where a part is, even beside NaN."""
+    real, imaginary = parts(x)
+    return select(bit_or(is_infinite(real), is_infinite(imaginary)), math.inf, _MODULUS(x))
+
+
+def hypotenuse(x: Node, y: Node) -> Node:
+    """``sqrt(x*x + y*y)`` of float32 or float64, without overflow on the way."""
+    return modulus(make_complex(x, y))
 
 
 def is_finite(x: Node) -> Node:
@@ -40,6 +84,54 @@ def is_finite(x: Node) -> Node:
     return _IS_FINITE(x)
 
 
+def is_infinite(x: Node) -> Node:
+    """Whether real floating-point values are infinite; not for dtypes without infinities."""
+    return _primitives.equal(absolute(x), math.inf)
+
+
+def is_nan(x: Node) -> Node:
+    """Whether values are NaN."""
+    return _primitives.not_equal(x, x)
+
+
 def bits(x: Node) -> Node:
     """The bits of ``x`` as an unsigned integer of the same width."""
     return bitcast(x, _UNSIGNED[x.dtype.itemsize])
+
+
+def signed_bits(x: Node) -> Node:
+    """The bits of ``x`` as a signed integer of the same width: negative where the sign bit is set."""
+    return bitcast(x, _SIGNED[x.dtype.itemsize])
+
+
+def sign_bit(dtype: DType) -> int:
+    """The bit of ``bits`` that is the sign."""
+    return 1 << (8 * dtype.itemsize - 1)
+
+
+def copy_sign(magnitude: Node, sign: Node) -> Node:
+    """``magnitude`` with the sign bit of ``sign``; both real floating-point of one dtype."""
+    dtype = magnitude.dtype
+    if dtype in WITHOUT_NEGATIVE_ZERO:
+        wide = copy_sign(convert(magnitude, _dtypes.float32), convert(sign, _dtypes.float32))
+        return convert(wide, dtype)
+    mask = sign_bit(dtype)
+    return bitcast(bit_or(bit_and(bits(magnitude), mask - 1), bit_and(bits(sign), mask)), dtype)
+
+
+def exponent_and_significand(x: Node) -> tuple[Node, Node]:
+    """``x`` as ``2**exponent * significand``, the significand in [sqrt(1/2), sqrt(2)); for normal positive ``x``."""
+    width, bias = _LAYOUT[x.dtype]
+    one = bias << width
+    # Adding what lies between sqrt(1/2) and 1 carries into the exponent where the significand is above sqrt(2).
+    below = one - bits_of(math.sqrt(0.5), x.dtype)
+    shifted = _primitives.add(bits(x), below)
+    exponent = _primitives.subtract(convert(_primitives.shift_right(shifted, width), _SIGNED[4]), bias)
+    fraction = bit_and(shifted, (1 << width) - 1)
+    significand = bitcast(_primitives.add(fraction, one - below), x.dtype)
+    return convert(exponent, x.dtype), significand
+
+
+def bits_of(value: float, dtype: DType) -> int:
+    """The bits of ``value`` rounded to ``dtype``."""
+    return int(np.asarray(value, dtype).view(_UNSIGNED[dtype.itemsize]))

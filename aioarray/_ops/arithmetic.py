@@ -3,27 +3,12 @@
 from __future__ import annotations
 
 from .. import _dtypes
-from .._graph import Node
-from . import _elementary, _primitives
-from ._builders import binary, binary_floating, by_kind, by_kind_2, in_float32_2, unary
-from ._primitives import bit_and, bit_or, bitcast, select
-from ._rules import convert, full_like
-
-# These have no negative zero: its bit pattern is their NaN.
-_WITHOUT_NEGATIVE_ZERO = frozenset(
-    {_dtypes.float8_e4m3b11fnuz, _dtypes.float8_e4m3fnuz, _dtypes.float8_e5m2fnuz}
-)
-
-
-def copy_sign(magnitude: Node, sign: Node) -> Node:
-    """``magnitude`` with the sign bit of ``sign``; both real floating-point of one dtype."""
-    dtype = magnitude.dtype
-    if dtype in _WITHOUT_NEGATIVE_ZERO:
-        wide = copy_sign(convert(magnitude, _dtypes.float32), convert(sign, _dtypes.float32))
-        return convert(wide, dtype)
-    sign_bit = 1 << (8 * dtype.itemsize - 1)
-    kept = bit_and(_elementary.bits(magnitude), sign_bit - 1)
-    return bitcast(bit_or(kept, bit_and(_elementary.bits(sign), sign_bit)), dtype)
+from .._graph import Node, definition
+from . import _complex_functions, _elementary, _primitives
+from ._builders import NARROW, binary, binary_floating, by_kind, by_kind_2, unary
+from ._elementary import copy_sign
+from ._primitives import bit_and, select
+from ._rules import check_dtype, convert, full_like, promote
 
 
 def _opposite_signs(x: Node, y: Node) -> Node:
@@ -43,12 +28,16 @@ def _floor_divide_integers(x: Node, y: Node) -> Node:
 
 
 def _remainder_integers(x: Node, y: Node) -> Node:
-    divisor = select(_primitives.equal(y, 0), 1, y)
-    rest = _primitives.remainder(x, divisor)
+    rest = _truncated_remainder(x, y)
     if x.dtype in _dtypes.SIGNED:
-        correct = bit_and(_primitives.not_equal(rest, 0), _opposite_signs(rest, divisor))
-        rest = select(correct, _primitives.add(rest, divisor), rest)
+        correct = bit_and(_primitives.not_equal(rest, 0), _opposite_signs(rest, y))
+        rest = select(correct, _primitives.add(rest, y), rest)
     return rest
+
+
+def _truncated_remainder(x: Node, y: Node) -> Node:
+    by_zero = _primitives.equal(y, 0)
+    return select(by_zero, 0, _primitives.remainder(x, select(by_zero, 1, y)))
 
 
 def _divmod_real(x: Node, y: Node) -> tuple[Node, Node]:
@@ -70,21 +59,39 @@ def _divmod_real(x: Node, y: Node) -> tuple[Node, Node]:
     return select(_primitives.equal(y, 0), plain, nearest), rest
 
 
+def _divmod(x: Node, y: Node) -> tuple[Node, Node]:
+    if x.dtype in _dtypes.INTEGRAL:
+        return _floor_divide_integers(x, y), _remainder_integers(x, y)
+    if x.dtype in NARROW:
+        quotient, rest = _divmod_real(convert(x, _dtypes.float32), convert(y, _dtypes.float32))
+        return convert(quotient, x.dtype), convert(rest, x.dtype)
+    return _divmod_real(x, y)
+
+
+def _sign_of_integer(x: Node) -> Node:
+    return _primitives.sign(x) if x.dtype in _dtypes.SIGNED else _primitives.minimum(x, 1)
+
+
+_power = by_kind_2(integral=_primitives.power, real=_primitives.power, complex=_complex_functions.power)
+
 add = binary("add", _primitives.add, _dtypes.ALL)  # of booleans: or
 subtract = binary("subtract", _primitives.subtract)
 multiply = binary("multiply", _primitives.multiply, _dtypes.ALL)  # of booleans: and
 divide = binary_floating("divide", _primitives.divide)
-floor_divide = binary(
-    "floor_divide",
-    by_kind_2(integral=_floor_divide_integers, real=in_float32_2(lambda x, y: _divmod_real(x, y)[0])),
-    _dtypes.REAL,
-)
-remainder = binary(
-    "remainder",
-    by_kind_2(integral=_remainder_integers, real=in_float32_2(lambda x, y: _divmod_real(x, y)[1])),
-    _dtypes.REAL,
-)
-pow = binary("pow", _primitives.power)
+floor_divide = binary("floor_divide", lambda x, y: _divmod(x, y)[0], _dtypes.REAL)
+remainder = binary("remainder", lambda x, y: _divmod(x, y)[1], _dtypes.REAL)
+# Integers to negative powers are rounded towards zero; too large powers wrap around in some way of the device's.
+pow = binary("pow", _power)
+float_power = binary_floating("float_power", _power)
+fmod = binary("fmod", by_kind_2(integral=_truncated_remainder, real=_primitives.remainder), _dtypes.REAL)
+
+
+@definition
+def divmod(x1: Node, x2: Node) -> tuple[Node, Node]:
+    x1, x2 = promote("divmod", x1, x2)
+    check_dtype("divmod", x1, _dtypes.REAL)
+    return _divmod(x1, x2)
+
 
 negative = unary("negative", _primitives.negative)
 positive = unary("positive", lambda x: x)
@@ -98,3 +105,4 @@ abs = unary(
     ),
     _dtypes.ALL,
 )
+sign = unary("sign", by_kind(integral=_sign_of_integer, real=_primitives.sign, complex=_complex_functions.sign))

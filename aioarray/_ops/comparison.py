@@ -1,13 +1,22 @@
-"""Comparisons: an array of booleans for two arrays."""
+"""Comparisons of two arrays, and what is chosen by comparing."""
 
 from __future__ import annotations
 
+import math
+from typing import TYPE_CHECKING
+
+import ml_dtypes
+
 from .. import _dtypes
-from .._graph import Node
+from .._graph import Node, definition
 from . import _primitives
-from ._builders import Binary, binary, by_kind_2
-from ._primitives import bit_and, bit_or, imaginary_part
-from ._rules import REAL_PART
+from ._builders import NARROW, Binary, as_floating, binary, by_kind_2
+from ._elementary import is_nan, modulus
+from ._primitives import bit_and, bit_or, imaginary_part, select
+from ._rules import REAL_PART, broadcast_shapes, broadcast_to, check_dtype, convert, promote, result_dtype
+
+if TYPE_CHECKING:
+    from .._dtypes import DType
 
 
 def _lexicographic(strict: Binary, compare: Binary) -> Binary:
@@ -36,3 +45,67 @@ less = binary("less", _less, _dtypes.ALL)
 less_equal = binary("less_equal", _less_equal, _dtypes.ALL)
 greater = binary("greater", _greater, _dtypes.ALL)
 greater_equal = binary("greater_equal", _greater_equal, _dtypes.ALL)
+
+
+def _larger(x: Node, y: Node) -> Node:
+    return select(bit_or(_greater_equal(x, y), is_nan(x)), x, y)
+
+
+def _smaller(x: Node, y: Node) -> Node:
+    return select(bit_or(_less_equal(x, y), is_nan(x)), x, y)
+
+
+# NaN where either is. Complex numbers in the order of ``less``.
+_maximum = by_kind_2(boolean=bit_or, integral=_primitives.maximum, real=_primitives.maximum, complex=_larger)
+_minimum = by_kind_2(boolean=bit_and, integral=_primitives.minimum, real=_primitives.minimum, complex=_smaller)
+
+
+def _ignoring_nan(rule: Binary) -> Binary:
+    def computed(x: Node, y: Node) -> Node:
+        return select(is_nan(x), y, select(is_nan(y), x, rule(x, y)))
+
+    return computed
+
+
+maximum = binary("maximum", _maximum, _dtypes.ALL)
+minimum = binary("minimum", _minimum, _dtypes.ALL)
+fmax = binary("fmax", _ignoring_nan(_maximum), _dtypes.ALL)
+fmin = binary("fmin", _ignoring_nan(_minimum), _dtypes.ALL)
+
+
+@definition
+def clip(x: Node, minimum: Node | None, maximum: Node | None) -> Node:
+    bounds = [bound for bound in (minimum, maximum) if bound is not None]
+    dtype = result_dtype("clip", x, *bounds)
+    shape = broadcast_shapes("clip", x.shape, *[bound.shape for bound in bounds])
+    x = broadcast_to(convert(x, dtype), shape)
+    check_dtype("clip", x, _dtypes.REAL)
+    if minimum is not None:
+        x = _maximum(x, broadcast_to(_saturated(minimum, dtype), shape))
+    if maximum is not None:
+        x = _minimum(x, broadcast_to(_saturated(maximum, dtype), shape))
+    return x
+
+
+def _saturated(bound: Node, dtype: DType) -> Node:
+    """A Python integer beyond the range of ``dtype`` bounds nothing, it does not wrap around."""
+    if bound.weak and bound.dtype in _dtypes.INTEGRAL and dtype in _dtypes.INTEGRAL:
+        own, wanted = ml_dtypes.iinfo(bound.dtype), ml_dtypes.iinfo(dtype)
+        bound = _primitives.maximum(bound, max(int(own.min), int(wanted.min)))
+        bound = _primitives.minimum(bound, min(int(own.max), int(wanted.max)))
+    return convert(bound, dtype)
+
+
+@definition
+def isclose(x1: Node, x2: Node, rtol: float, atol: float, equal_nan: bool) -> Node:
+    x1, x2 = promote("isclose", x1, x2)
+    x1, x2 = as_floating(x1), as_floating(x2)
+    if x1.dtype in NARROW:
+        x1, x2 = convert(x1, _dtypes.float32), convert(x2, _dtypes.float32)
+    size = modulus if x1.dtype in _dtypes.COMPLEX else _primitives.absolute
+    bound = _primitives.add(_primitives.multiply(size(x2), rtol), atol)
+    close = _primitives.less_equal(size(_primitives.subtract(x1, x2)), bound)
+    # An infinite bound is no reason to call everything close; equal infinities differ by NaN.
+    finite = _primitives.less(size(x2), math.inf)
+    result = bit_or(bit_and(close, finite), _primitives.equal(x1, x2))
+    return bit_or(result, bit_and(is_nan(x1), is_nan(x2))) if equal_nan else result

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .. import _dtypes
-from .._graph import Node
 from . import _elementary, _primitives
 from ._builders import binary, unary
+
+if TYPE_CHECKING:
+    from .._graph import Node
 
 
 def _shift_right(x: Node, y: Node) -> Node:

@@ -1,0 +1,88 @@
+"""Classes, signs and neighbours of floating-point numbers.
+
+Exact also for subnormal numbers, which arithmetic on most devices takes for zero.
+"""
+
+from __future__ import annotations
+
+import math
+
+import ml_dtypes
+
+from .. import _dtypes
+from .._graph import Node, definition
+from . import _elementary
+from ._builders import NARROW, Unary, binary_floating, unary, unary_floating
+from ._elementary import copy_sign, is_finite, is_infinite, is_nan, parts, sign_bit, signed_bits
+from ._primitives import add, bit_and, bit_or, bitcast, equal, less, select, subtract
+from ._rules import broadcast_to, check_dtype, convert, full_like, scalar
+
+
+def _classified(rule: Unary, of_integers: bool, either: bool) -> Unary:
+    """``rule`` gives booleans; complex numbers have the property if either part, or both parts, have it."""
+
+    def computed(x: Node) -> Node:
+        if x.dtype in _dtypes.INTEGRAL_OR_BOOLEAN:
+            return broadcast_to(scalar(of_integers, _dtypes.bool_), x.shape)
+        if x.dtype in _dtypes.COMPLEX:
+            real, imaginary = parts(x)
+            return (bit_or if either else bit_and)(rule(real), rule(imaginary))
+        # Several 8-bit dtypes have no infinity to compare with.
+        return rule(convert(x, _dtypes.float32) if x.dtype in NARROW else x)
+
+    return computed
+
+
+def _is_positive_infinity(x: Node) -> Node:
+    return equal(x, math.inf)
+
+
+def _is_negative_infinity(x: Node) -> Node:
+    return equal(x, -math.inf)
+
+
+def _order(x: Node) -> Node:
+    """An integer that is greater for the greater number and one more for the next one; both zeros have 0."""
+    integer = signed_bits(x)
+    lowest = -sign_bit(x.dtype)
+    return select(less(integer, 0), subtract(lowest, integer), integer)
+
+
+def _next_after(x: Node, y: Node) -> Node:
+    here, there = _order(x), _order(y)
+    lowest = -sign_bit(x.dtype)
+    stepped = select(less(here, there), add(here, 1), subtract(here, 1))
+    pattern = select(less(stepped, 0), subtract(lowest, stepped), stepped)
+    # From the smallest number towards zero: the zero keeps the sign.
+    result = select(equal(stepped, 0), copy_sign(full_like(x, 0), x), bitcast(pattern, x.dtype))
+    result = select(equal(here, there), y, result)
+    return select(bit_or(is_nan(x), is_nan(y)), math.nan, result)
+
+
+isfinite = unary("isfinite", _classified(is_finite, True, either=False), _dtypes.ALL)
+isinf = unary("isinf", _classified(is_infinite, False, either=True), _dtypes.ALL)
+isnan = unary("isnan", _classified(is_nan, False, either=True), _dtypes.ALL)
+isposinf = unary("isposinf", _classified(_is_positive_infinity, False, either=True), _dtypes.REAL_OR_BOOLEAN)
+isneginf = unary("isneginf", _classified(_is_negative_infinity, False, either=True), _dtypes.REAL_OR_BOOLEAN)
+signbit = unary_floating("signbit", lambda x: less(signed_bits(x), 0), _dtypes.REAL_FLOATING)
+copysign = binary_floating("copysign", copy_sign, _dtypes.REAL_FLOATING)
+nextafter = binary_floating("nextafter", _next_after, _dtypes.REAL_FLOATING)
+
+
+@definition
+def nan_to_num(x: Node, nan: float, posinf: float | None, neginf: float | None) -> Node:
+    check_dtype("nan_to_num", x, _dtypes.ALL)
+    if x.dtype in _dtypes.INTEGRAL_OR_BOOLEAN:
+        return x
+    limits = ml_dtypes.finfo(_dtypes.real_of(x.dtype))
+    highest = float(limits.max) if posinf is None else posinf
+    lowest = float(limits.min) if neginf is None else neginf
+
+    def replaced(part: Node) -> Node:
+        if part.dtype in NARROW:
+            return convert(replaced(convert(part, _dtypes.float32)), part.dtype)
+        part = select(is_nan(part), nan, part)
+        part = select(_is_positive_infinity(part), highest, part)
+        return select(_is_negative_infinity(part), lowest, part)
+
+    return _elementary.by_parts(x, replaced) if x.dtype in _dtypes.COMPLEX else replaced(x)
