@@ -60,9 +60,7 @@ def _attributes(node: Node) -> dict[str, str]:
 DOT_GENERAL = Op("dot_general", _contracted, stablehlo("stablehlo.dot_general", _attributes))
 
 
-def contract(
-    x: Node, y: Node, contracting: tuple[Axes, Axes], batch: tuple[Axes, Axes], precision: str | None
-) -> Node:
+def contract(x: Node, y: Node, contracting: tuple[Axes, Axes], batch: tuple[Axes, Axes], precision: str | None) -> Node:
     """Products of ``x`` and ``y``, which have one dtype, summed over ``contracting``; axes are counted from the front.
 
     ``batch`` axes go side by side. The result has the batch axes, then what is left of x, then what is left of y.
@@ -92,7 +90,7 @@ def _operands(function: str, x1: Node, x2: Node) -> tuple[Node, Node]:
 
 
 @definition
-def matmul(x1: Node, x2: Node, precision: str | None) -> Node:
+def matmul(x1: Node, x2: Node, precision: str | None = None) -> Node:
     """Matrix products of the last two axes; the others broadcast. One axis: a vector (standard, "matmul")."""
     if x1.ndim == 0 or x2.ndim == 0:
         raise ValueError(
@@ -122,7 +120,7 @@ def matmul(x1: Node, x2: Node, precision: str | None) -> Node:
 
 
 @definition
-def dot(x1: Node, x2: Node, precision: str | None) -> Node:
+def dot(x1: Node, x2: Node, precision: str | None = None) -> Node:
     """NumPy's ``dot``: the last axis of x1 with the second to last (or only) axis of x2, no broadcasting."""
     x1, x2 = _operands("dot", x1, x2)
     if x1.ndim == 0 or x2.ndim == 0:
@@ -188,9 +186,7 @@ def _axis_last(x: Node, axis: int) -> Node:
 def outer(x1: Node, x2: Node) -> Node:
     """Products of every element of the vector x1 with every one of the vector x2."""
     if x1.ndim != 1 or x2.ndim != 1:
-        raise ValueError(
-            f"outer: shapes {x1.shape} and {x2.shape}; it takes two vectors, use reshape(x, (-1,))"
-        )
+        raise ValueError(f"outer: shapes {x1.shape} and {x2.shape}; it takes two vectors, use reshape(x, (-1,))")
     x1, x2 = _operands("outer", x1, x2)
     shape = (x1.size, x2.size)
     return multiply(broadcast_to(reshape(x1, (x1.size, 1)), shape), broadcast_to(x2, shape))

@@ -45,6 +45,12 @@ def full(value: Node, shape: tuple[int, ...], dtype: DType) -> Node:
 
 
 @definition
+def full_like(x: Node, value: Node, dtype: DType) -> Node:
+    """``value``, a scalar, in the shape of ``x`` and in ``dtype``."""
+    return full(value, x.shape, dtype)  # type: ignore[no-any-return]
+
+
+@definition
 def arange(start: Node, step: Node, length: int, dtype: DType) -> Node:
     """``start + i * step`` for i below ``length``; ``step`` is the difference of the first two elements in ``dtype``.
 
@@ -52,9 +58,16 @@ def arange(start: Node, step: Node, length: int, dtype: DType) -> Node:
     """
     wide = _dtypes.float32 if dtype in _dtypes.REAL_FLOATING and dtype.itemsize < 4 else dtype
     places = convert(iota((length,), _dtypes.int64, 0), wide)
-    # Rounded before the sum: without the barrier XLA fuses both into one rounding, which NumPy does not.
-    steps = barrier(multiply(places, broadcast_to(convert(step, wide), (length,))))
+    steps = _rounded(multiply(places, broadcast_to(convert(step, wide), (length,))))
     return convert(add(broadcast_to(convert(start, wide), (length,)), steps), dtype)
+
+
+def _rounded(product: Node) -> Node:
+    """``product`` rounded before it is added to something, as NumPy does; XLA would round product and sum at once.
+
+    An optimization barrier does not keep it from that in every release, a selection does.
+    """
+    return select(equal(product, 0), 0, product)
 
 
 @definition
@@ -63,11 +76,7 @@ def linspace(start: Node, stop: Node, num: int, dtype: DType, endpoint: bool) ->
 
     Computed as NumPy does: steps are multiplied, not summed, and the last element is ``stop`` itself.
     """
-    wide = (
-        _dtypes.complex128
-        if start.dtype in _dtypes.COMPLEX or stop.dtype in _dtypes.COMPLEX
-        else _dtypes.float64
-    )
+    wide = _dtypes.complex128 if start.dtype in _dtypes.COMPLEX or stop.dtype in _dtypes.COMPLEX else _dtypes.float64
     start, stop = convert(start, wide), convert(stop, wide)
     shape = (num,)
     intervals = num - 1 if endpoint else num
@@ -85,7 +94,7 @@ def linspace(start: Node, stop: Node, num: int, dtype: DType, endpoint: bool) ->
         steps = select(broadcast_to(equal(step, 0), shape), fractions, steps)
     else:
         steps = multiply(positions, broadcast_to(delta, shape))
-    values = add(barrier(steps), broadcast_to(start, shape))
+    values = add(_rounded(steps), broadcast_to(start, shape))
     if endpoint and num > 1:
         values = select(equal(places, num - 1), broadcast_to(stop, shape), values)
     if dtype in _dtypes.INTEGRAL:

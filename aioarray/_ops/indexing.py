@@ -48,9 +48,11 @@ Mode: TypeAlias = Literal["set", "add", "multiply", "min", "max"]
 
 def _lower_gather(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> str:
     window, axes, shape = node.params["window"], node.params["axes"], node.inputs[0].shape
-    sizes = tuple(1 if axis in axes else n for axis, n in enumerate(shape))
+    batch = list(range(node.params["batch"]))
+    sizes = tuple(1 if axis in axes or axis in batch else n for axis, n in enumerate(shape))
     numbers = (
         f"#stablehlo.gather<offset_dims = {list(window)}, collapsed_slice_dims = {list(axes)}, "
+        f"operand_batching_dims = {batch}, start_indices_batching_dims = {batch}, "
         f"start_index_map = {list(axes)}, index_vector_dim = {node.inputs[1].ndim - 1}>"
     )
     return emitter.op(
@@ -61,7 +63,7 @@ def _lower_gather(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> st
         {
             "dimension_numbers": numbers,
             "slice_sizes": int_array(sizes),
-            "indices_are_sorted": str(node.params["sorted"]).lower(),
+            "indices_are_sorted": "false",
         },
     )
 
@@ -86,7 +88,7 @@ def _lower_scatter(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> s
         node.specs,
         {
             "scatter_dimension_numbers": numbers,
-            "indices_are_sorted": str(node.params["sorted"]).lower(),
+            "indices_are_sorted": "false",
             "unique_indices": str(node.params["unique"]).lower(),
         },
         (region,),
@@ -94,21 +96,20 @@ def _lower_scatter(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> s
 
 
 def _gathered(
-    x: ArraySpec, indices: ArraySpec, *, axes: tuple[int, ...], window: tuple[int, ...], sorted: bool
+    x: ArraySpec, indices: ArraySpec, *, axes: tuple[int, ...], window: tuple[int, ...], batch: int = 0
 ) -> ArraySpec:
-    kept = iter([n for axis, n in enumerate(x.shape) if axis not in axes])
-    batch = iter(indices.shape[:-1])
+    kept = iter([n for axis, n in enumerate(x.shape) if axis not in axes and axis >= batch])
+    places = iter(indices.shape[:-1])
     ndim = len(window) + indices.ndim - 1
-    return x.with_shape(tuple(next(kept) if axis in window else next(batch) for axis in range(ndim)))
+    return x.with_shape(tuple(next(kept) if axis in window else next(places) for axis in range(ndim)))
 
 
-# x, indices (…, len(axes)): the elements, or whole slices, of x at positions along ``axes``. ``window`` are the axes of
-# the result that come from x; the others come from the indices.
+# x, indices (…, len(axes)): the elements, or whole slices, of x at positions along ``axes``. ``window`` are the
+# axes of the result that come from x; the others come from the indices. The first ``batch`` axes of both go
+# side by side.
 GATHER = Op("getitem", _gathered, _lower_gather)
 # x, indices, updates -> x; ``combine`` names the StableHLO operation, None replaces. Out of range: dropped.
-SCATTER = Op(
-    "setitem", lambda x, indices, updates, *, axes, window, combine, sorted, unique: x, _lower_scatter
-)
+SCATTER = Op("setitem", lambda x, indices, updates, *, axes, window, combine, unique: x, _lower_scatter)
 DYNAMIC_SLICE = Op(
     "dynamic_slice",
     lambda x, *starts, sizes: x.with_shape(sizes),
@@ -158,9 +159,7 @@ class _Plan:
 def _plan(function: str, shape: tuple[int, ...], index: Index, arrays: tuple[Node, ...]) -> _Plan:
     taken = sum(1 for entry in index if entry is not None and entry is not ...)
     if taken > len(shape):
-        raise IndexError(
-            f"{function}: {taken} indices for an array of shape {shape}; it takes at most {len(shape)}"
-        )
+        raise IndexError(f"{function}: {taken} indices for an array of shape {shape}; it takes at most {len(shape)}")
     ellipses = sum(1 for entry in index if entry is ...)
     if ellipses > 1:
         raise IndexError(f"{function}: the index has {ellipses} ellipses ('...'); it takes one at most")
@@ -211,9 +210,7 @@ def _plan(function: str, shape: tuple[int, ...], index: Index, arrays: tuple[Nod
                     f"{function}: index array of dtype {array.dtype.name}; it takes integer (or boolean) dtypes"
                 )
             if length == 0 and array.size:
-                raise IndexError(
-                    f"{function}: axis {axis} of length 0 has no element for an index array to choose"
-                )
+                raise IndexError(f"{function}: axis {axis} of length 0 has no element for an index array to choose")
             axes.append(_Axis(0, length, array=array))
             array_axes.append(len(result))
             advanced.append((place, len(result)))
@@ -260,12 +257,13 @@ def _index_vectors(plan: _Plan, batch: tuple[int, ...]) -> Node:
     dtype = _dtypes.int64 if wide else _dtypes.int32
     columns = []
     for array, length in zip(plan.arrays, lengths, strict=True):
-        column = broadcast_to(_from_end(array, length, dtype), batch)
+        column = broadcast_to(from_end(array, length, dtype), batch)
         columns.append(reshape(column, (*batch, 1)))
     return concatenate(tuple(columns), len(batch))
 
 
-def _from_end(array: Node, length: int, dtype: DType) -> Node:
+def from_end(array: Node, length: int, dtype: DType) -> Node:
+    """Positions in an axis of ``length``, in a signed ``dtype``, negative ones counted from the end."""
     if array.dtype in _dtypes.UNSIGNED:
         # Beyond the end stays beyond the end, also in a signed dtype.
         if length < 2 ** (8 * array.dtype.itemsize):
@@ -303,9 +301,7 @@ def _read_region(x: Node, axes: tuple[_Axis, ...]) -> Node:
             for axis in axes
         )
     starts = tuple(axis.start for axis in axes)
-    limits = tuple(
-        axis.start + (axis.count - 1) * axis.step + 1 if axis.count else axis.start for axis in axes
-    )
+    limits = tuple(axis.start + (axis.count - 1) * axis.step + 1 if axis.count else axis.start for axis in axes)
     strides = tuple(axis.step for axis in axes)
     x = slice_region(x, starts, limits, strides)
     backwards = tuple(k for k, axis in enumerate(axes) if axis.reversed)
@@ -321,7 +317,7 @@ def _take(x: Node, plan: _Plan) -> Node:
     if 0 in batch or 0 in kept:
         shape = (*kept[: plan.position], *batch, *kept[plan.position :])
         return broadcast_to(scalar(0, x.dtype), shape)
-    return GATHER(x, _index_vectors(plan, batch), axes=plan.array_axes, window=window, sorted=False)
+    return GATHER(x, _index_vectors(plan, batch), axes=plan.array_axes, window=window, batch=0)
 
 
 def _window(plan: _Plan, batch: tuple[int, ...]) -> tuple[int, ...]:
@@ -370,9 +366,7 @@ def setitem(x: Node, value: Node, *arguments: Any) -> Node:
             f"setitem: a {value.dtype.name} value does not fit in a {x.dtype.name} array; take real(value) first"
         )
     if x.dtype in _dtypes.COMPLEX and mode in ("min", "max"):
-        raise TypeError(
-            f"setitem: mode {mode!r} does not take dtype {x.dtype.name}; complex numbers have no order"
-        )
+        raise TypeError(f"setitem: mode {mode!r} does not take dtype {x.dtype.name}; complex numbers have no order")
     combine = (_COMBINE_BOOLEAN if x.dtype == _dtypes.bool_ else _COMBINE)[mode]
     plan = _plan("setitem", x.shape, index, arrays)
     batch = broadcast_shapes("setitem", *[array.shape for array in plan.arrays])
@@ -395,7 +389,6 @@ def setitem(x: Node, value: Node, *arguments: Any) -> Node:
             axes=plan.array_axes,
             window=_window(plan, batch),
             combine=combine,
-            sorted=False,
             unique=False,
         )
         return target if whole else _write_region(x, reshape(target, plan.region), plan.axes)
@@ -432,8 +425,7 @@ def _write_region(x: Node, update: Node, axes: tuple[_Axis, ...]) -> Node:
     if any(isinstance(axis.start, Node) for axis in axes):
         # The strided axes are written inside the part that the dynamic ones take.
         outer = tuple(
-            axis if isinstance(axis.start, Node) else _Axis(0, n)
-            for axis, n in zip(axes, x.shape, strict=True)
+            axis if isinstance(axis.start, Node) else _Axis(0, n) for axis, n in zip(axes, x.shape, strict=True)
         )
         inner = tuple(
             _Axis(0, axis.count) if isinstance(axis.start, Node) else _Axis(axis.start, axis.count, axis.step)

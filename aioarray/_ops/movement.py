@@ -22,6 +22,7 @@ from ._primitives import (
     select,
     shift_left,
     slice_axis,
+    subtract,
     transpose,
 )
 from ._primitives import reshape as _reshape
@@ -103,9 +104,7 @@ def permute_dims(x: Node, axes: tuple[int, ...]) -> Node:
     """``x`` with its axes in the order ``axes``, which names each of them once."""
     order = normalize_axes("permute_dims", axes, x.ndim)
     if len(order) != x.ndim:
-        raise ValueError(
-            f"permute_dims: axes {axes} must name each of the {x.ndim} axes of shape {x.shape} once"
-        )
+        raise ValueError(f"permute_dims: axes {axes} must name each of the {x.ndim} axes of shape {x.shape} once")
     return transpose(x, order)
 
 
@@ -113,9 +112,7 @@ def permute_dims(x: Node, axes: tuple[int, ...]) -> Node:
 def matrix_transpose(x: Node) -> Node:
     """``x`` with its last two axes exchanged."""
     if x.ndim < 2:
-        raise ValueError(
-            f"matrix_transpose: shape {x.shape} has fewer than 2 axes; it takes stacks of matrices"
-        )
+        raise ValueError(f"matrix_transpose: shape {x.shape} has fewer than 2 axes; it takes stacks of matrices")
     return transpose(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
 
 
@@ -194,9 +191,7 @@ def squeeze(x: Node, axis: int | tuple[int, ...] | None) -> Node:
     axes = normalize_axes("squeeze", axis, x.ndim)
     for k in axes:
         if x.shape[k] != 1:
-            raise ValueError(
-                f"squeeze: axis {k} of shape {x.shape} has length {x.shape[k]}; it takes length 1"
-            )
+            raise ValueError(f"squeeze: axis {k} of shape {x.shape} has length {x.shape[k]}; it takes length 1")
     return _reshape(x, tuple(n for k, n in enumerate(x.shape) if k not in axes))
 
 
@@ -256,6 +251,49 @@ def broadcast_arrays(*nodes: Node) -> tuple[Node, ...]:
 
 
 @definition
+def meshgrid(*arguments: Any) -> tuple[Node, ...]:
+    """``meshgrid(*vectors, indexing)``: every vector along an axis of its own, stretched over the others'."""
+    nodes: tuple[Node, ...] = arguments[:-1]
+    for node in nodes:
+        if node.ndim > 1:
+            raise ValueError(f"meshgrid: an array has shape {node.shape}; it takes vectors")
+    order = list(range(len(nodes)))
+    if arguments[-1] == "xy" and len(nodes) > 1:
+        order[:2] = [1, 0]
+    shape = [0] * len(nodes)
+    for node, axis in zip(nodes, order, strict=True):
+        shape[axis] = node.size
+    along = (
+        _reshape(node, tuple(node.size if k == axis else 1 for k in range(len(nodes))))
+        for node, axis in zip(nodes, order, strict=True)
+    )
+    return tuple(_broadcast_to(node, tuple(shape)) for node in along)
+
+
+@definition
+def diff(x: Node, prepend: Node | None, append: Node | None, axis: int, n: int) -> Node:
+    """Differences of neighbours along ``axis``, ``n`` times, after joining ``prepend`` and ``append`` on."""
+    if n < 0:
+        raise ValueError(f"diff: n={n} must not be negative")
+    k = normalize_axis("diff", axis, x.ndim)
+    if prepend is not None or append is not None:
+        pieces = [_diff_operand(x, piece, k) for piece in (prepend, x, append) if piece is not None]
+        x = concat(*pieces, k)
+    for _ in range(n):
+        length = x.shape[k]
+        if length == 0:
+            return x
+        later, earlier = slice_axis(x, k, 1, length), slice_axis(x, k, 0, length - 1)
+        x = not_equal(later, earlier) if x.dtype == _dtypes.bool_ else subtract(later, earlier)
+    return x
+
+
+def _diff_operand(x: Node, piece: Node, axis: int) -> Node:
+    """A scalar to be joined on stands for one slice, as in NumPy."""
+    return piece if piece.ndim else _broadcast_to(piece, (*x.shape[:axis], 1, *x.shape[axis + 1 :]))
+
+
+@definition
 def unstack(x: Node, axis: int) -> tuple[Node, ...]:
     """The slices of ``x`` along ``axis``, without that axis."""
     if x.ndim == 0:
@@ -290,9 +328,7 @@ def repeat(x: Node, repeats: int, axis: int | None) -> Node:
     k = normalize_axis("repeat", axis, x.ndim)
     before, length, after = x.shape[:k], x.shape[k], x.shape[k + 1 :]
     apart = _reshape(x, (*before, length, 1, *after))
-    return _reshape(
-        _broadcast_to(apart, (*before, length, repeats, *after)), (*before, length * repeats, *after)
-    )
+    return _reshape(_broadcast_to(apart, (*before, length, repeats, *after)), (*before, length * repeats, *after))
 
 
 @definition

@@ -84,7 +84,7 @@ def _count(x: Node, axes: tuple[int, ...]) -> int:
     return math.prod(x.shape[axis] for axis in axes)
 
 
-def _wide(x: Node) -> Node:
+def widened(x: Node) -> Node:
     """``x`` in the dtype that sums of it are kept in."""
     narrow = x.dtype in _dtypes.REAL_FLOATING and x.dtype.itemsize < 4
     return convert(x, _dtypes.float32) if narrow else x
@@ -115,7 +115,7 @@ def sum(x: Node, axis: Axis, dtype: DType | None, keepdims: bool) -> Node:
     """Sums along ``axis``; of nothing, 0."""
     axes = normalize_axes("sum", axis, x.ndim)
     target = accumulation_dtype(x.dtype) if dtype is None else dtype
-    total = _sum(_wide(_cast("sum", x, target)), axes)
+    total = _sum(widened(numeric_cast("sum", x, target)), axes)
     return convert(_kept(total, x.shape, axes, keepdims), target)
 
 
@@ -124,19 +124,17 @@ def prod(x: Node, axis: Axis, dtype: DType | None, keepdims: bool) -> Node:
     """Products along ``axis``; of nothing, 1."""
     axes = normalize_axes("prod", axis, x.ndim)
     target = accumulation_dtype(x.dtype) if dtype is None else dtype
-    product = _reduce(_wide(_cast("prod", x, target)), "stablehlo.multiply", 1, axes)
+    product = _reduce(widened(numeric_cast("prod", x, target)), "stablehlo.multiply", 1, axes)
     return convert(_kept(product, x.shape, axes, keepdims), target)
 
 
-def _cast(function: str, x: Node, dtype: DType) -> Node:
+def numeric_cast(function: str, x: Node, dtype: DType) -> Node:
     if x.dtype in _dtypes.COMPLEX and dtype not in _dtypes.COMPLEX:
         raise TypeError(
             f"{function}: dtype={dtype.name} would drop the imaginary part of {x.dtype.name}; take real(x) first"
         )
     if dtype == _dtypes.bool_:
-        raise TypeError(
-            f"{function}: dtype=bool is not allowed; it takes numeric dtypes (any() and all() are bool)"
-        )
+        raise TypeError(f"{function}: dtype=bool is not allowed; it takes numeric dtypes (any() and all() are bool)")
     return convert(x, dtype)
 
 
@@ -159,9 +157,9 @@ def _floating(function: str, x: Node) -> Node:
 def mean(x: Node, axis: Axis, dtype: DType | None, keepdims: bool) -> Node:
     """Means along ``axis``, in a floating-point dtype; of nothing, NaN."""
     axes = normalize_axes("mean", axis, x.ndim)
-    x = _floating("mean", x) if dtype is None else _cast("mean", x, dtype)
+    x = _floating("mean", x) if dtype is None else numeric_cast("mean", x, dtype)
     check_dtype("mean", x, _dtypes.FLOATING)
-    average = _divided(_sum(_wide(x), axes), _count(x, axes))
+    average = _divided(_sum(widened(x), axes), _count(x, axes))
     return convert(_kept(average, x.shape, axes, keepdims), x.dtype)
 
 
@@ -170,7 +168,7 @@ def _variance(function: str, x: Node, axis: Axis, correction: float, keepdims: b
     axes = normalize_axes(function, axis, x.ndim)
     x = _floating(function, x)
     target = _dtypes.real_of(x.dtype)
-    x = _wide(x)
+    x = widened(x)
     center = _kept(_divided(_sum(x, axes), _count(x, axes)), x.shape, axes, True)
     deviation = subtract(x, broadcast_to(center, x.shape))
     if x.dtype in _dtypes.COMPLEX:
@@ -178,8 +176,9 @@ def _variance(function: str, x: Node, axis: Axis, correction: float, keepdims: b
         squares = add(multiply(real, real), multiply(imaginary, imaginary))
     else:
         squares = multiply(deviation, deviation)
-    # With fewer values than the correction there is no estimate: x/0, as NumPy has it.
-    variance = _divided(_sum(squares, axes), builtins.max(_count(x, axes) - correction, 0))
+    freedom = _count(x, axes) - correction
+    # With no more values than the correction there is no estimate (standard, "var").
+    variance = _divided(_sum(squares, axes), freedom if freedom > 0 else math.nan)
     return _kept(variance, x.shape, axes, keepdims), target
 
 
@@ -217,9 +216,7 @@ def highest(dtype: DType) -> object:
 def _largest_floating(dtype: DType, sign: int) -> float:
     infinity = np.asarray(sign * math.inf).astype(dtype)
     # Some of the 8-bit dtypes have no infinity.
-    return (
-        float(infinity) if np.isinf(infinity.astype(np.float64)) else sign * float(ml_dtypes.finfo(dtype).max)
-    )
+    return float(infinity) if np.isinf(infinity.astype(np.float64)) else sign * float(ml_dtypes.finfo(dtype).max)
 
 
 def _extreme(function: str, combine: str, initial: Callable[[DType], object]) -> Body:
@@ -267,9 +264,7 @@ def _extreme_position(function: str, combine: str, initial: Callable[[DType], ob
         dtype = index_dtype(length)
         places = iota(x.shape, dtype, axes[0])
         first = _reduce(select(holds, places, length - 1), "stablehlo.minimum", length - 1, axes)
-        kept = (
-            (1,) * len(shape) if axis is None else tuple(1 if k in axes else n for k, n in enumerate(shape))
-        )
+        kept = (1,) * len(shape) if axis is None else tuple(1 if k in axes else n for k, n in enumerate(shape))
         return reshape(first, kept) if keepdims else first
 
     return body

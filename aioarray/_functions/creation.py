@@ -1,0 +1,518 @@
+"""Creation functions of the array API standard: arrays from host values and from rules."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+
+from .. import _config, _dtypes, _xla
+from .._array import Array
+from .._call import ArrayLike, call, from_host
+from .._engine import engine
+from .._graph import Definition, array_spec
+from .._ops import creation, movement
+from ._arguments import DeviceLike, DTypeLike, Shape, device_of, dtype_of, shape_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .._dtypes import DType, Scalar
+
+__all__ = [
+    "arange",
+    "asarray",
+    "empty",
+    "empty_like",
+    "eye",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "linspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+]
+
+# Up to this size a value is made with NumPy and put on the device: exact, and nothing to compile.
+SMALL_BYTES = 64 * 1024
+
+
+class SupportsDLPack(Protocol):
+    """An array of any library that exports DLPack."""
+
+    def __dlpack__(self) -> Any: ...
+    def __dlpack_device__(self) -> tuple[Any, int]: ...
+
+
+def _fresh(value: np.ndarray, device: DeviceLike | None) -> Array:
+    """A host array that nobody else has, as an Array; shares its memory if it can."""
+    return from_host(value, device_of(device), copy=not _xla.can_alias(value))
+
+
+def _small(shape: tuple[int, ...], dtype: DType) -> bool:
+    return math.prod(shape) * dtype.itemsize <= SMALL_BYTES
+
+
+def _real(dtype: DTypeLike | None) -> DType:
+    return dtype_of(dtype) or _config.current().real
+
+
+# Host values
+
+
+def asarray(
+    obj: ArrayLike | SupportsDLPack,
+    /,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    copy: bool | None = None,
+) -> Array:
+    """``obj`` as an Array: an Array, a NumPy array, a number, nested sequences of numbers or of Arrays.
+
+    NumPy arrays keep their dtype; Python numbers get the default one of their kind. Host values are copied before the
+    function returns. ``copy=False`` shares a NumPy array's memory, which must not change as long as the Array is used;
+    ``ValueError`` where that is not possible (C-contiguous, of this dtype, aligned to 64 bytes). An Array itself is
+    returned, if it has the dtype and is on the device; ``copy=True`` gives another one. Raises ``TypeError`` for what is
+    no array of numbers, ``OverflowError`` for integers that the dtype does not hold.
+
+    >>> aio.asarray([[1, 2], [3, 4]])
+    Array([[1, 2],
+           [3, 4]], dtype=int32)
+    >>> aio.asarray([1, 2.5], dtype="float64")
+    Array([1. , 2.5], dtype=float64)
+    """
+    target, place = dtype_of(dtype), device_of(device)
+    if isinstance(obj, Array):
+        return _as_array(obj, target, place, copy)
+    if isinstance(obj, (list, tuple)) and _holds_arrays(obj):
+        if copy is False:
+            raise ValueError("asarray: a sequence of Arrays is stacked into a new Array, and copy=False; use copy=None")
+        return asarray(_stacked(obj), dtype=target, device=place)
+    value = _host_array(obj, target)
+    if target is not None and value.dtype != target and _is_complex_to_real(value.dtype, target):
+        raise TypeError(f"asarray: {value.dtype.name} does not become {target.name}; take the real part first")
+    if copy is False:
+        if not isinstance(obj, np.ndarray) or (target is not None and target != obj.dtype):
+            raise ValueError(
+                f"asarray: a {type(obj).__name__} cannot be shared as {target}, and copy=False; use copy=None"
+            )
+        if not _xla.can_alias(obj):
+            raise ValueError(
+                "asarray: this NumPy array cannot be shared, and copy=False; that takes a C-contiguous array aligned to "
+                "64 bytes. Use copy=None"
+            )
+        return from_host(obj, place, copy=False)
+    if target is None or value.dtype == target:
+        return from_host(value, place)
+    return _fresh(value.astype(target), place)
+
+
+def _as_array(x: Array, dtype: DType | None, device: _xla.Device | None, copy: bool | None) -> Array:
+    moves = device is not None and device != x.device
+    casts = dtype is not None and dtype != x.dtype
+    if copy is False and (moves or casts):
+        raise ValueError(
+            f"asarray: {x.dtype.name} on {x.device} to {(dtype or x.dtype).name} on {device or x.device} takes a copy, "
+            "and copy=False; use copy=None"
+        )
+    if casts:
+        x = call(movement.astype, (x,), dtype)
+    if moves and device is not None:
+        return x.to_device(device)
+    # Values never change in place, so two Arrays may have one buffer.
+    return x.__copy__() if copy and not casts else x
+
+
+def _holds_arrays(sequence: Sequence[Any]) -> bool:
+    return any(isinstance(x, Array) or (isinstance(x, (list, tuple)) and _holds_arrays(x)) for x in sequence)
+
+
+def _stacked(sequence: Sequence[Any]) -> Array:
+    parts = tuple(_stacked(x) if isinstance(x, (list, tuple)) else x for x in sequence)
+    return call(movement.stack, parts, 0)  # type: ignore[no-any-return]
+
+
+def _host_array(obj: Any, dtype: DType | None) -> np.ndarray:
+    if isinstance(obj, (np.ndarray, np.generic)):
+        value = np.asarray(obj)
+    else:
+        if not hasattr(obj, "__array__") and not hasattr(obj, "__buffer__") and hasattr(obj, "__dlpack__"):
+            obj = np.from_dlpack(obj)
+        value = np.asarray(obj)
+        if _is_python(obj):
+            value = _with_default_dtype(value, dtype)
+    if value.dtype.kind in "OSUMmV" and value.dtype not in _dtypes.ALL:
+        raise TypeError(
+            f"asarray: {type(obj).__name__} is not an array of numbers (NumPy makes {value.dtype} of it); pass numbers, "
+            "nested sequences of numbers of one shape, or an array"
+        )
+    return value
+
+
+def _is_python(obj: Any) -> bool:
+    """Whether a number, or all the numbers in a sequence, are Python's own."""
+    if isinstance(obj, (list, tuple)):
+        kinds = set(map(type, obj))
+        nested = kinds & {list, tuple}
+        return kinds - nested <= {bool, int, float, complex} and (
+            not nested or all(_is_python(x) for x in obj if type(x) in nested)
+        )
+    return type(obj) in (bool, int, float, complex)
+
+
+def _with_default_dtype(value: np.ndarray, dtype: DType | None) -> np.ndarray:
+    """NumPy's array of Python numbers, in the default dtypes."""
+    if value.size == 0:
+        return value.astype(_config.current().real)
+    if value.dtype == object or value.dtype.kind in "iu":
+        if dtype is not None and dtype not in _dtypes.INTEGRAL:
+            return value
+        target = dtype or _config.current().integral
+        bounds = _dtypes.iinfo(target)
+        numbers = value.ravel()
+        lowest, highest = numbers.min(), numbers.max()
+        if lowest < bounds.min or highest > bounds.max:
+            out = lowest if lowest < bounds.min else highest
+            raise OverflowError(
+                f"asarray: integer {out} is out of bounds for {target.name}, which holds {bounds.min}..{bounds.max}; "
+                "name a wider dtype, such as dtype='int64'"
+            )
+        return value.astype(target)
+    rank = _dtypes.dtype_rank(value.dtype)
+    return value if dtype is not None else value.astype(_dtypes.default_for_rank(rank))
+
+
+def _is_complex_to_real(source: np.dtype, target: DType) -> bool:
+    return source.kind == "c" and target not in _dtypes.COMPLEX | _dtypes.BOOLEAN
+
+
+def from_dlpack(x: SupportsDLPack, /, *, device: DeviceLike | None = None, copy: bool | None = None) -> Array:
+    """An Array of what another library exports by DLPack; shares its memory unless ``copy`` is True.
+
+    Shared memory must not change as long as the Array is used. Raises ``BufferError`` for what cannot be exchanged,
+    ``AttributeError`` for objects without ``__dlpack__``.
+
+    >>> import numpy as np
+    >>> aio.from_dlpack(np.arange(3.0))
+    Array([0., 1., 2.], dtype=float64)
+    """
+    place = device_of(device)
+    if isinstance(x, Array):
+        return _as_array(x, None, place, copy)
+    host = x.__dlpack_device__()[0] == 1
+    if place is None:
+        place = engine.device() if host else _xla.find_device(f"gpu:{x.__dlpack_device__()[1]}")
+    if host != (place.platform == "cpu"):
+        if copy is False:
+            raise BufferError(f"from_dlpack: moving to {place} takes a copy, and copy=False; use copy=None")
+        if host:
+            return from_host(np.from_dlpack(x), place)
+        return from_dlpack(x).to_device(place)
+    spec = array_spec(tuple(x.shape), _dlpack_dtype(x), place)  # type: ignore[attr-defined]
+    try:
+        buffer = _xla.from_dlpack(x, spec, place, copy=copy)
+    except _xla.ForeignError as error:
+        raise BufferError(f"from_dlpack: {error}") from None
+    return Array(spec, buffer, None, True)
+
+
+def _dlpack_dtype(x: Any) -> DType:
+    # Every library has a dtype object of its own; the last part of its name is common to all.
+    return _dtypes.as_dtype(str(x.dtype).rpartition(".")[2])
+
+
+# Constants
+
+
+def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
+    """Zeros; of the default real dtype if none is named.
+
+    >>> aio.zeros((2, 3))
+    Array([[0., 0., 0.],
+           [0., 0., 0.]], dtype=float32)
+    """
+    return _constant("zeros", np.zeros, creation.zeros, shape, _real(dtype), device)
+
+
+def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
+    """Ones; of the default real dtype if none is named.
+
+    >>> aio.ones(3, dtype="int32")
+    Array([1, 1, 1], dtype=int32)
+    """
+    return _constant("ones", np.ones, creation.ones, shape, _real(dtype), device)
+
+
+def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
+    """An array to be filled; XLA has no uninitialised memory, so they are zeros.
+
+    >>> aio.empty((2, 0)).shape
+    (2, 0)
+    """
+    return _constant("empty", np.zeros, creation.zeros, shape, _real(dtype), device)
+
+
+def _constant(
+    function: str,
+    host: Callable[..., np.ndarray],
+    definition: Definition,
+    shape: Shape,
+    dtype: DType,
+    device: DeviceLike | None,
+) -> Array:
+    lengths = shape_of(function, shape)
+    if any(n < 0 for n in lengths):
+        raise ValueError(f"{function}: shape {lengths} has a negative length")
+    if _small(lengths, dtype):
+        return _fresh(host(lengths, dtype), device)
+    return call(definition, (), lengths, dtype, device=device_of(device))  # type: ignore[no-any-return]
+
+
+def full(
+    shape: Shape,
+    fill_value: Scalar | Array,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+) -> Array:
+    """``fill_value`` everywhere; of its own dtype (of a Python number: the default one of its kind) if none is named.
+
+    ``fill_value`` may also be an Array that broadcasts to ``shape``. Raises ``OverflowError`` for an integer that the
+    dtype does not hold.
+
+    >>> aio.full((2, 2), 7)
+    Array([[7, 7],
+           [7, 7]], dtype=int32)
+    """
+    lengths, target = shape_of("full", shape), dtype_of(dtype)
+    if isinstance(fill_value, Array):
+        value = _as_array(fill_value, target, device_of(device), None)
+        return call(movement.broadcast_to, (value,), lengths)  # type: ignore[no-any-return]
+    if any(n < 0 for n in lengths):
+        raise ValueError(f"full: shape {lengths} has a negative length")
+    host = _filling("full", fill_value, target)
+    if host.ndim or _small(lengths, host.dtype):
+        return _fresh(np.full(lengths, host), device)
+    return call(creation.full, (host,), lengths, host.dtype, device=device_of(device))  # type: ignore[no-any-return]
+
+
+def _filling(function: str, value: Any, dtype: DType | None) -> np.ndarray:
+    host = _host_array(value, dtype)
+    if dtype is None:
+        return host
+    if _is_complex_to_real(host.dtype, dtype):
+        raise TypeError(f"{function}: fill_value {value!r} does not become {dtype.name}; give a real number")
+    return host.astype(dtype)
+
+
+def zeros_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
+    """Zeros in the shape, dtype and on the device of ``x``, unless others are named.
+
+    >>> aio.zeros_like(aio.asarray([1, 2]))
+    Array([0, 0], dtype=int32)
+    """
+    return full_like(x, 0, dtype=dtype, device=device)
+
+
+def ones_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
+    """Ones in the shape, dtype and on the device of ``x``, unless others are named.
+
+    >>> aio.ones_like(aio.asarray([1.5, 2.5]))
+    Array([1., 1.], dtype=float32)
+    """
+    return full_like(x, 1, dtype=dtype, device=device)
+
+
+def empty_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
+    """An array to be filled, in the shape, dtype and on the device of ``x``, unless others are named.
+
+    >>> aio.empty_like(aio.zeros((2, 3))).shape
+    (2, 3)
+    """
+    return full_like(x, 0, dtype=dtype, device=device)
+
+
+def full_like(
+    x: Array,
+    /,
+    fill_value: Scalar | Array,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+) -> Array:
+    """``fill_value`` in the shape, dtype and on the device of ``x``, unless others are named.
+
+    >>> aio.full_like(aio.asarray([1.0, 2.0]), 5)
+    Array([5., 5.], dtype=float32)
+    """
+    if not isinstance(x, Array):
+        x = asarray(x)
+    target = dtype_of(dtype) or x.dtype
+    if x._trace is not None and not isinstance(fill_value, Array):
+        # Inside a traced function the constant belongs in its graph, where XLA folds it.
+        return call(creation.full_like, (x, _filling("full_like", fill_value, target)), target)  # type: ignore[no-any-return]
+    return full(x.shape, fill_value, dtype=target, device=device or x.device)
+
+
+# Ranges
+
+
+def arange(
+    start: float,
+    /,
+    stop: float | None = None,
+    step: float = 1,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+) -> Array:
+    """Numbers from ``start`` (0 if only one bound is given) to below ``stop``, ``step`` apart, as NumPy makes them.
+
+    Of the default integral dtype if all three are integers, else of the default real one. ``ValueError`` if ``step`` is 0.
+
+    >>> aio.arange(5)
+    Array([0, 1, 2, 3, 4], dtype=int32)
+    >>> aio.arange(1, 2, 0.25)
+    Array([1.  , 1.25, 1.5 , 1.75], dtype=float32)
+    """
+    if stop is None:
+        start, stop = 0, start
+    start, stop, step = (_number("arange", name, x) for name, x in (("start", start), ("stop", stop), ("step", step)))
+    if step == 0:
+        raise ValueError("arange: step is 0; it must not be")
+    target = dtype_of(dtype)
+    if target is None:
+        whole = all(isinstance(x, int) for x in (start, stop, step))
+        target = _dtypes.default_for_rank(1 if whole else 2)
+    length = _arange_length(start, stop, step)
+    if _small((length,), target):
+        return _fresh(np.arange(start, stop, step, dtype=target), device)
+    first, second = np.asarray(start).astype(target), np.asarray(start + step).astype(target)
+    wide = np.dtype("float32") if target in _dtypes.REAL_FLOATING and target.itemsize < 4 else target
+    delta = second.astype(wide) - first.astype(wide)
+    return call(creation.arange, (first, delta), length, target, device=device_of(device))  # type: ignore[no-any-return]
+
+
+def _arange_length(start: float, stop: float, step: float) -> int:
+    if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int):
+        return max(0, -((start - stop) // step))
+    return max(0, math.ceil((stop - start) / step))
+
+
+def _number(function: str, name: str, value: Any) -> Any:
+    """``value`` as a Python number; an integer if it is one of any kind."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        pass
+    try:
+        return complex(value) if isinstance(value, (complex, np.complexfloating)) else float(value)
+    except TypeError:
+        raise TypeError(f"{function}: {name}={value!r} is no number") from None
+
+
+def linspace(
+    start: complex,
+    stop: complex,
+    /,
+    num: int,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    endpoint: bool = True,
+) -> Array:
+    """``num`` evenly spaced numbers from ``start`` to ``stop``, which is the last one unless ``endpoint`` is False.
+
+    Computed in double precision, as NumPy does; of the default real (or complex) dtype if none is named.
+
+    >>> aio.linspace(0, 1, 5)
+    Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
+    """
+    count = operator.index(num)
+    if count < 0:
+        raise ValueError(f"linspace: num={num} must not be negative")
+    start, stop = _number("linspace", "start", start), _number("linspace", "stop", stop)
+    is_complex = isinstance(start, complex) or isinstance(stop, complex)
+    target = dtype_of(dtype) or _dtypes.default_for_rank(3 if is_complex else 2)
+    if is_complex and target not in _dtypes.COMPLEX:
+        raise TypeError(f"linspace: complex bounds do not fit in {target.name}; use a complex dtype")
+    if _small((count,), target):
+        return _fresh(np.linspace(start, stop, count, endpoint=endpoint).astype(target), device)
+    wide = np.dtype("complex128" if is_complex else "float64")
+    ends = (np.asarray(start, wide), np.asarray(stop, wide))
+    return call(creation.linspace, ends, count, target, endpoint, device=device_of(device))  # type: ignore[no-any-return]
+
+
+# Matrices
+
+
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+) -> Array:
+    """A matrix with ones on diagonal ``k`` (above the main one if positive) and zeros elsewhere.
+
+    >>> aio.eye(2, 3, k=1)
+    Array([[0., 1., 0.],
+           [0., 0., 1.]], dtype=float32)
+    """
+    rows = operator.index(n_rows)
+    columns = rows if n_cols is None else operator.index(n_cols)
+    diagonal, target = operator.index(k), _real(dtype)
+    if rows < 0 or columns < 0:
+        raise ValueError(f"eye: shape {(rows, columns)} has a negative length")
+    if _small((rows, columns), target):
+        return _fresh(np.eye(rows, columns, diagonal, target), device)
+    return call(creation.eye, (), rows, columns, diagonal, target, device=device_of(device))  # type: ignore[no-any-return]
+
+
+def tril(x: ArrayLike, /, *, k: int = 0) -> Array:
+    """The matrices in the last two axes of ``x`` with zeros above diagonal ``k``. ``ValueError`` below two axes.
+
+    >>> aio.tril(aio.ones((3, 3)))
+    Array([[1., 0., 0.],
+           [1., 1., 0.],
+           [1., 1., 1.]], dtype=float32)
+    """
+    return call(movement.tril, (x,), operator.index(k))  # type: ignore[no-any-return]
+
+
+def triu(x: ArrayLike, /, *, k: int = 0) -> Array:
+    """The matrices in the last two axes of ``x`` with zeros below diagonal ``k``. ``ValueError`` below two axes.
+
+    >>> aio.triu(aio.ones((3, 3)), k=1)
+    Array([[0., 1., 1.],
+           [0., 0., 1.],
+           [0., 0., 0.]], dtype=float32)
+    """
+    return call(movement.triu, (x,), operator.index(k))  # type: ignore[no-any-return]
+
+
+def meshgrid(*arrays: ArrayLike, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
+    """The coordinates of a grid whose axes are the given vectors, one array for each vector.
+
+    "ij": axis k of the results belongs to vector k; "xy": the first two axes change places. ``ValueError`` for arrays
+    of more than one axis.
+
+    >>> x, y = aio.meshgrid(aio.arange(2), aio.arange(3))
+    >>> y
+    Array([[0, 0],
+           [1, 1],
+           [2, 2]], dtype=int32)
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing={indexing!r} is not known; use 'xy' or 'ij'")
+    return call(movement.meshgrid, arrays, indexing)  # type: ignore[no-any-return]

@@ -1,0 +1,229 @@
+"""Manipulation functions of the array API standard: shapes, axes, joining and repeating."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from .._array import Array
+from .._call import ArrayLike, call
+from .._ops import movement, padding, taking
+from .._ops._rules import broadcast_shapes as _broadcast_shapes
+from .._ops._rules import normalize_axis
+from ._arguments import Shape, axes_of, axis_of, shape_of
+
+__all__ = [
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "broadcast_to",
+    "concat",
+    "expand_dims",
+    "flip",
+    "moveaxis",
+    "pad",
+    "permute_dims",
+    "repeat",
+    "reshape",
+    "roll",
+    "squeeze",
+    "stack",
+    "tile",
+    "unstack",
+]
+
+
+def broadcast_arrays(*arrays: ArrayLike) -> tuple[Array, ...]:
+    """The arrays stretched to their common shape. ``ValueError`` where they do not broadcast.
+
+    >>> [x.shape for x in aio.broadcast_arrays(aio.ones((2, 1)), aio.ones(3))]
+    [(2, 3), (2, 3)]
+    """
+    return call(movement.broadcast_arrays, arrays) if arrays else ()
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that the given ones broadcast to. ``ValueError`` where they do not.
+
+    >>> aio.broadcast_shapes((2, 1), (3,))
+    (2, 3)
+    """
+    return _broadcast_shapes("broadcast_shapes", *[shape_of("broadcast_shapes", shape) for shape in shapes])
+
+
+def broadcast_to(x: ArrayLike, /, shape: Shape) -> Array:
+    """``x`` stretched to ``shape`` by the broadcasting rules. ``ValueError`` where it does not stretch.
+
+    >>> aio.broadcast_to(aio.asarray([1, 2]), (2, 2))
+    Array([[1, 2],
+           [1, 2]], dtype=int32)
+    """
+    return call(movement.broadcast_to, (x,), shape_of("broadcast_to", shape))  # type: ignore[no-any-return]
+
+
+def concat(arrays: Sequence[ArrayLike], /, *, axis: int | None = 0) -> Array:
+    """The arrays one after another along ``axis`` (None: flattened first), in their common dtype.
+
+    ``ValueError`` where they differ in another axis.
+
+    >>> aio.concat([aio.asarray([1, 2]), aio.asarray([3])])
+    Array([1, 2, 3], dtype=int32)
+    """
+    return call(movement.concat, tuple(arrays), None if axis is None else axis_of("concat", axis))  # type: ignore[no-any-return]
+
+
+def expand_dims(x: ArrayLike, /, axis: int | tuple[int, ...] = 0) -> Array:
+    """``x`` with axes of length 1 at the positions ``axis`` of the result. ``IndexError`` for one that it has not.
+
+    >>> aio.expand_dims(aio.ones((2, 3)), (0, -1)).shape
+    (1, 2, 3, 1)
+    """
+    return call(movement.expand_dims, (x,), axes_of("expand_dims", axis))  # type: ignore[no-any-return]
+
+
+def flip(x: ArrayLike, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+    """``x`` with the order of its elements reversed along ``axis``; None for all axes.
+
+    >>> aio.flip(aio.arange(3))
+    Array([2, 1, 0], dtype=int32)
+    """
+    return call(movement.flip, (x,), axes_of("flip", axis))  # type: ignore[no-any-return]
+
+
+def moveaxis(x: ArrayLike, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Array:
+    """``x`` with the axes ``source`` at the positions ``destination``; the others keep their order.
+
+    >>> aio.moveaxis(aio.ones((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
+    """
+    return call(movement.moveaxis, (x,), axes_of("moveaxis", source), axes_of("moveaxis", destination))  # type: ignore[no-any-return]
+
+
+def pad(
+    x: ArrayLike,
+    /,
+    pad_width: int | tuple[int, int] | Sequence[tuple[int, int]],
+    *,
+    mode: Literal["constant", "edge", "reflect", "symmetric", "wrap"] = "constant",
+    constant_values: ArrayLike = 0,
+) -> Array:
+    """``x`` with more elements around: ``pad_width`` at every end, (before, after) of every axis, or a pair for each.
+
+    They are ``constant_values``, or what ``mode`` makes of ``x`` as in NumPy: its edge, its elements mirrored at the last
+    element ("reflect") or after it ("symmetric"), or started again ("wrap").
+
+    >>> aio.pad(aio.asarray([1, 2, 3]), (1, 2))
+    Array([0, 1, 2, 3, 0, 0], dtype=int32)
+    >>> aio.pad(aio.asarray([1, 2, 3]), 2, mode="reflect")
+    Array([3, 2, 1, 2, 3, 2, 1], dtype=int32)
+    """
+    ndim = x.ndim if isinstance(x, (Array, np.ndarray)) else np.ndim(x)
+    widths = tuple((operator.index(a), operator.index(b)) for a, b in np.broadcast_to(np.asarray(pad_width), (ndim, 2)))
+    return call(padding.pad, (x, constant_values), widths, mode)  # type: ignore[no-any-return]
+
+
+def permute_dims(x: ArrayLike, /, axes: tuple[int, ...]) -> Array:
+    """``x`` with its axes in the order ``axes``, which names each of them once.
+
+    >>> aio.permute_dims(aio.ones((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
+    return call(movement.permute_dims, (x,), shape_of("permute_dims", axes))  # type: ignore[no-any-return]
+
+
+def repeat(x: ArrayLike, repeats: int | ArrayLike, /, *, axis: int | None = None) -> Array:
+    """``x`` with every element along ``axis`` repeated ``repeats`` times; flattened first if that is None.
+
+    ``repeats`` may be an array, one number for each element. The shape of the result depends on its values, so an Array
+    is read: outside of jit only, and await it before.
+
+    >>> aio.repeat(aio.asarray([1, 2]), 2)
+    Array([1, 1, 2, 2], dtype=int32)
+    >>> aio.repeat(aio.asarray([1, 2]), aio.asarray([3, 0]))
+    Array([1, 1, 1], dtype=int32)
+    """
+    place = None if axis is None else axis_of("repeat", axis)
+    if not isinstance(repeats, (Array, np.ndarray, Sequence)):
+        return call(movement.repeat, (x,), operator.index(repeats), place)  # type: ignore[no-any-return, arg-type]
+    counts = np.asarray(repeats)
+    if counts.dtype.kind not in "iu" or counts.ndim > 1:
+        raise TypeError(
+            f"repeat: repeats of dtype {counts.dtype} and shape {counts.shape}; it takes one integer, or a vector of integers"
+        )
+    if counts.size and counts.min() < 0:
+        raise ValueError(f"repeat: repeats has a negative number, {counts.min()}")
+    shape = x.shape if isinstance(x, (Array, np.ndarray)) else np.shape(x)
+    if place is None:
+        x, shape, place = reshape(x, (-1,)), (int(np.prod(shape)),), 0
+    k = normalize_axis("repeat", place, len(shape))
+    if counts.size not in (1, shape[k]):
+        raise ValueError(
+            f"repeat: {counts.size} repeats for {shape[k]} elements along axis {k}; give one, or one for each"
+        )
+    positions = np.repeat(np.arange(shape[k]), np.broadcast_to(counts.reshape(-1), (shape[k],)))
+    return call(taking.take, (x, positions), k)  # type: ignore[no-any-return]
+
+
+def reshape(x: ArrayLike, /, shape: Shape, *, copy: bool | None = None) -> Array:
+    """``x`` in ``shape``, in row-major order; one length may be -1, and is filled in.
+
+    ``ValueError`` where the number of elements differs, and for ``copy=False`` where the shape does: XLA writes a new array.
+
+    >>> aio.reshape(aio.arange(6), (2, -1))
+    Array([[0, 1, 2],
+           [3, 4, 5]], dtype=int32)
+    """
+    lengths = shape_of("reshape", shape)
+    if copy is False and isinstance(x, Array) and lengths != x.shape:
+        raise ValueError(f"reshape: shape {x.shape} to {lengths} takes a copy, and copy=False; use copy=None")
+    return call(movement.reshape, (x,), lengths)  # type: ignore[no-any-return]
+
+
+def roll(x: ArrayLike, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Array:
+    """``x`` with elements moved ``shift`` places along ``axis``, those that leave re-entering; None: flattened.
+
+    >>> aio.roll(aio.arange(4), 1)
+    Array([3, 0, 1, 2], dtype=int32)
+    """
+    places = axes_of("roll", shift)
+    return call(movement.roll, (x,), places, axes_of("roll", axis))  # type: ignore[no-any-return]
+
+
+def squeeze(x: ArrayLike, /, axis: int | tuple[int, ...] | None = None) -> Array:
+    """``x`` without the axes ``axis``, which must have length 1; None for all that have. ``ValueError`` for others.
+
+    >>> aio.squeeze(aio.ones((1, 3, 1)), 0).shape
+    (3, 1)
+    """
+    return call(movement.squeeze, (x,), axes_of("squeeze", axis))  # type: ignore[no-any-return]
+
+
+def stack(arrays: Sequence[ArrayLike], /, *, axis: int = 0) -> Array:
+    """Arrays of one shape along a new axis, in their common dtype. ``ValueError`` where shapes differ.
+
+    >>> aio.stack([aio.asarray([1, 2]), aio.asarray([3, 4])], axis=1)
+    Array([[1, 3],
+           [2, 4]], dtype=int32)
+    """
+    return call(movement.stack, tuple(arrays), axis_of("stack", axis))  # type: ignore[no-any-return]
+
+
+def tile(x: ArrayLike, repetitions: Shape, /) -> Array:
+    """``x`` repeated as a whole, ``repetitions`` times along each axis.
+
+    >>> aio.tile(aio.asarray([1, 2]), (2, 2))
+    Array([[1, 2, 1, 2],
+           [1, 2, 1, 2]], dtype=int32)
+    """
+    return call(movement.tile, (x,), shape_of("tile", repetitions))  # type: ignore[no-any-return]
+
+
+def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """The slices of ``x`` along ``axis``, without that axis.
+
+    >>> aio.unstack(aio.asarray([[1, 2], [3, 4]]))
+    (Array([1, 2], dtype=int32), Array([3, 4], dtype=int32))
+    """
+    return call(movement.unstack, (x,), axis_of("unstack", axis))  # type: ignore[no-any-return]

@@ -1,0 +1,59 @@
+"""Elements at given positions along one axis."""
+
+from __future__ import annotations
+
+from .. import _dtypes
+from .._graph import Node, definition
+from ._primitives import reshape, transpose
+from ._rules import broadcast_shapes, broadcast_to, normalize_axis, scalar
+from .indexing import GATHER, from_end, getitem
+
+
+def _check_positions(function: str, indices: Node) -> None:
+    if indices.dtype not in _dtypes.INTEGRAL:
+        raise TypeError(f"{function}: indices of dtype {indices.dtype.name}; it takes integer dtypes")
+
+
+@definition
+def take(x: Node, indices: Node, axis: int | None) -> Node:
+    """``x`` at the positions ``indices`` along ``axis``, in whose place their axes go; None for vectors."""
+    _check_positions("take", indices)
+    if axis is None and x.ndim != 1:
+        raise ValueError(f"take: shape {x.shape} has {x.ndim} axes; name one with axis=")
+    k = normalize_axis("take", axis or 0, x.ndim)
+    whole = ("slice", None, None, None)
+    return getitem(x, indices, (*(whole,) * k, ("array", 0)))  # type: ignore[no-any-return]
+
+
+@definition
+def take_along_axis(x: Node, indices: Node, axis: int) -> Node:
+    """``x`` at the positions ``indices`` along ``axis``; the other axes of both go side by side and broadcast."""
+    _check_positions("take_along_axis", indices)
+    if x.ndim != indices.ndim:
+        raise ValueError(
+            f"take_along_axis: shape {x.shape} has {x.ndim} axes, indices of shape {indices.shape} have "
+            f"{indices.ndim}; they must have as many"
+        )
+    k = normalize_axis("take_along_axis", axis, x.ndim)
+    last = (*(i for i in range(x.ndim) if i != k), k)
+    x, indices = transpose(x, last), transpose(indices, last)
+    batch = broadcast_shapes("take_along_axis", x.shape[:-1], indices.shape[:-1])
+    length, count = x.shape[-1], indices.shape[-1]
+    if length == 0 and indices.size:
+        raise IndexError(f"take_along_axis: axis {k} of length 0 has no element to take")
+    shape = (*batch, count)
+    if 0 in shape:
+        taken = broadcast_to(scalar(0, x.dtype), shape)
+    else:
+        dtype = _dtypes.int64 if length > 2**30 or indices.dtype.itemsize > 4 else _dtypes.int32
+        positions = broadcast_to(from_end(indices, length, dtype), shape)
+        taken = GATHER(
+            broadcast_to(x, (*batch, length)),
+            reshape(positions, (*shape, 1)),
+            axes=(len(batch),),
+            window=(),
+            batch=len(batch),
+        )
+    back = list(range(x.ndim - 1))
+    back.insert(k, x.ndim - 1)
+    return transpose(taken, tuple(back))
