@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .._errors import DeletedArrayError
 from . import bindings
 from .bindings import Buffer, Sharding, SpecLike, _jax, is_ready
 from .client import Device, get_client
@@ -68,9 +69,7 @@ def put(array: np.ndarray[Any, Any], spec: SpecLike, device: Device, *, copy: bo
         if array.dtype.newbyteorder("=") != spec.dtype:
             raise TypeError(f"put: the array is of dtype {array.dtype}, but the spec says {spec.dtype}")
         if not copy:
-            raise ValueError(
-                f"put: an array of byte order {array.dtype.byteorder!r} cannot be shared, only copied"
-            )
+            raise ValueError(f"put: an array of byte order {array.dtype.byteorder!r} cannot be shared, only copied")
         # jaxlib would take the bytes as they are.
         array = array.astype(spec.dtype)
     if array.shape != spec.shape:
@@ -142,7 +141,13 @@ def error_buffer(spec: SpecLike, device: Device, message: str) -> Buffer:
 
 
 def copy_to_device(buffer: Buffer, spec: SpecLike, device: Device) -> Buffer:
-    """An independent copy of a Buffer on ``device``, which may be its own."""
+    """An independent copy of a Buffer on ``device``, which may be its own. Does not wait.
+
+    Raises DeletedArrayError.
+    """
+    if buffer.is_deleted():
+        # jaxlib 0.10.2 would dereference a null pointer.
+        raise DeletedArrayError("copy_to_device: the Buffer has been deleted or donated; copy it before that")
     copies = _jax.batched_copy_array_to_devices_with_sharding(
         [buffer], [device._device_list], [device._sharding], [_ALWAYS_COPY]
     )
@@ -150,12 +155,18 @@ def copy_to_device(buffer: Buffer, spec: SpecLike, device: Device) -> Buffer:
 
 
 def to_dlpack(buffer: Buffer, *, max_version: tuple[int, int] | None = None, copied: bool = False) -> Any:
-    """A DLPack capsule that shares the Buffer's memory and keeps it alive.
+    """A DLPack capsule that shares the Buffer's memory and keeps it alive, also after the Buffer is deleted.
 
-    Waits for the value, without the GIL. ``max_version`` is what the consumer understands; ``copied`` marks
-    the memory as the consumer's own to write.
+    Waits for the value without the GIL, and raises its error (a ForeignError). ``max_version`` is what the
+    consumer understands; ``copied`` marks the memory as the consumer's own to write.
     """
-    return bindings.export_dlpack(buffer, max_version, copied)
+    view, _copied = bindings.host_view(buffer)
+    semantics = _ALIAS if can_alias(view) else _COPY
+    sharding = buffer._sharding
+    # The capsule is made of a second Buffer on the same memory: `delete()` of a Buffer that has been exported
+    # itself is a failed check inside XLA, the end of the process.
+    shared = _device_put(buffer.aval, sharding, [view], [sharding._device], True, False, semantics, True)
+    return bindings.export_dlpack(shared, max_version, copied)
 
 
 def from_dlpack(source: Any, spec: SpecLike, device: Device, *, copy: bool | None = None) -> Buffer:
@@ -165,12 +176,16 @@ def from_dlpack(source: Any, spec: SpecLike, device: Device, *, copy: bool | Non
     What is copied has been copied when this returns.
     """
     capsule = bindings.import_capsule(source) if hasattr(source, "__dlpack__") else source
-    buffer = _jax.dlpack_managed_tensor_to_buffer(capsule, device._device, None, copy)
+    # jaxlib shares aligned memory even when it is told to copy, so the copy is made below.
+    imported = _jax.dlpack_managed_tensor_to_buffer(capsule, device._device, None, None if copy else copy)
+    # It names no spec, and a sharding of its own, which 0.10.2 then cannot use.
+    buffer = imported._rewrap_with_aval_and_sharding(spec, device._sharding)
+    if copy:
+        buffer = copy_to_device(buffer, spec, device)
     if copy is not False:
-        # jaxlib copies at some later time, even when asked to copy.
+        # What jaxlib copies, it copies at some later time.
         buffer.block_until_ready()
-    # jaxlib names no spec and its own sharding, which 0.10.2 then cannot use.
-    return buffer._rewrap_with_aval_and_sharding(spec, device._sharding)
+    return buffer
 
 
 def unsafe_pointer(buffer: Buffer) -> int:

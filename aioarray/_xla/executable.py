@@ -89,9 +89,7 @@ def compile(text: bytes, device: Device, *, options: Mapping[str, OptionValue] |
     over DEFAULT_OPTIONS. Raises a ForeignError on a wrong program, name or type.
     """
     client = get_client()
-    return Executable(
-        client.compile_and_load(text, device._device_list, _compile_options(device, options)), device
-    )
+    return Executable(client.compile_and_load(text, device._device_list, _compile_options(device, options)), device)
 
 
 def deserialize(data: bytes, device: Device) -> Executable:
