@@ -50,8 +50,8 @@ def _rotate_left(x: Node, distance: int) -> Node:
     return p.bit_or(p.shift_left(x, distance), p.shift_right(x, 32 - distance))
 
 
-def _key_words(keys: Node, shape: Shape) -> tuple[Node, Node]:
-    # The two words of each key, stretched over the counters `shape` behind the batch.
+def key_words(keys: Node, shape: Shape = ()) -> tuple[Node, Node]:
+    """The two words of each key, stretched over the counters ``shape`` behind the batch."""
     batch = keys.shape[:-1]
     words = (p.take_index(keys, -1, i) for i in range(2))
     dimensions = tuple(range(len(batch)))
@@ -72,9 +72,9 @@ def _hash_counters(keys: Node, count: int) -> Node:
     second = p.add(first, half)
     if count % 2:
         second = p.select(p.equal(second, count), 0, second)
-    word0, word1 = threefry2x32(_key_words(keys, (rows, half)), first, second)
+    word0, word1 = threefry2x32(key_words(keys, (rows, half)), first, second)
     if rows < 2:
-        return p.reshape(word0, (*batch, count))
+        return p.reshape(p.barrier(word0), (*batch, count))
     row = p.iota(shape, _dtypes.uint32, -2)
     words = p.barrier(p.select(p.equal(row, 0), word0, word1))
     return p.slice_axis(p.reshape(words, (*batch, 2 * half)), -1, 0, count)
@@ -89,7 +89,7 @@ def _hash_indices(keys: Node, size: int) -> tuple[Node, Node]:
     else:
         index = p.iota(shape, _dtypes.uint64, -1)
         high, low = (convert(x, _dtypes.uint32) for x in (p.shift_right(index, 32), index))
-    return threefry2x32(_key_words(keys, (size,)), high, low)
+    return threefry2x32(key_words(keys, (size,)), high, low)
 
 
 def split(keys: Node, shape: Shape, partitionable: bool) -> Node:
@@ -111,7 +111,7 @@ def split_list(keys: Node, count: int, partitionable: bool) -> tuple[Node, ...]:
 def fold_in(keys: Node, data: Node) -> Node:
     """The keys that ``keys`` and the uint32 scalar ``data`` make."""
     data = broadcast_to(data, keys.shape[:-1])
-    return p.stack(threefry2x32(_key_words(keys, ()), full_like(data, 0), data), -1)
+    return p.stack(threefry2x32(key_words(keys, ()), full_like(data, 0), data), -1)
 
 
 def bits(keys: Node, width: int, shape: Shape, partitionable: bool) -> Node:
