@@ -52,6 +52,7 @@ from ._functions.waiting import (
     stats,
     to_host,
 )
+from ._jit import ShapeDtype, jit
 from ._sync_reads import sync_reads
 from ._trees import register_tree_node
 from ._xla import Device, devices
@@ -62,6 +63,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Array",
     "Device",
+    "ShapeDtype",
     "Stats",
     "as_completed",
     "bfloat16",
@@ -87,6 +89,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "jit",
     "ready",
     "register_tree_node",
     "run_sync",

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable, Iterable
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from ._xla import tree as _tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterable
 
 T = TypeVar("T")
 Tree: TypeAlias = Any
@@ -24,6 +26,11 @@ def flatten(tree: Tree) -> tuple[list[Any], TreeDef]:
     return flatten(tree)
 
 
+def paths(tree: Tree) -> list[tuple[Any, ...]]:
+    """Where each leaf of ``tree`` is, in the order of ``flatten``: keys with an ``idx``, a ``key`` or a ``name``."""
+    return _tree.paths(tree)
+
+
 def unflatten(structure: TreeDef, leaves: Iterable[Any]) -> Tree:
     """The tree of that structure with ``leaves``."""
     return _tree.unflatten(structure, leaves)
@@ -34,10 +41,10 @@ def register_tree_node(
     flatten: Callable[[T], tuple[Iterable[Any], Hashable]],
     unflatten: Callable[[Any, tuple[Any, ...]], T],
 ) -> None:
-    """Make instances of ``cls`` trees: ``flatten(x)`` gives ``(children, auxiliary)``, ``unflatten(auxiliary, children)``
-    gives ``x`` back.
+    """Make instances of ``cls`` trees: ``flatten(x)`` gives ``(children, auxiliary)``, ``unflatten`` takes these again.
 
-    ``auxiliary`` is hashable and comparable, a part of the structure. Raises ``ValueError`` if ``cls`` is registered already.
+    ``auxiliary`` is hashable and comparable, a part of the structure. Raises ``ValueError`` for a class that is
+    registered already.
 
     >>> class Pair:
     ...     def __init__(self, left, right):

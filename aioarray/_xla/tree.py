@@ -51,6 +51,11 @@ def flatten(tree: object) -> tuple[list[Any], TreeDef]:
     return leaves, treedef
 
 
+def paths(tree: object) -> list[tuple[Any, ...]]:
+    """Where each leaf of ``tree`` is: keys with an ``idx``, a ``key`` or a ``name``, from the outside in."""
+    return [path for path, _ in registry().flatten_with_path(tree)[0]]
+
+
 def unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Any:
     """The tree of that structure with these leaves. Raises ValueError unless their number is right."""
     return treedef.unflatten(leaves)

@@ -1,0 +1,53 @@
+"""From a Python function to a graph: the function runs once, on arrays without values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import _trees
+from .._traced import Recording
+from .signature import path_text
+
+if TYPE_CHECKING:
+    from .._array import Array
+    from .._graph import ArraySpec, Node
+    from .._trees import TreeDef
+    from .._xla import Device
+
+
+class Trace(NamedTuple):
+    """A function as nodes."""
+
+    inputs: tuple[Node, ...]  # one for each argument, then one for each captured Array
+    outputs: tuple[Node, ...]
+    captured: tuple[Array, ...]  # what the function closes over
+    structure: TreeDef  # of the result
+
+
+def trace(
+    name: str, function: Callable[[list[Any]], Any], specs: Sequence[ArraySpec], device: Device
+) -> Trace:
+    """The graph of ``function(arrays)``, where the arrays have ``specs``; it returns a tree of arrays."""
+    recording = Recording(name, device)
+    try:
+        result = function([recording.argument(spec) for spec in specs])
+        leaves, structure = _trees.flatten(result)
+        outputs = tuple([_output(recording, leaves, index, result) for index in range(len(leaves))])
+    finally:
+        recording.closed = True
+    captured = list(recording.captured.values())
+    return Trace(
+        (*recording.inputs, *[node for _, node in captured]),
+        outputs,
+        tuple([array for array, _ in captured]),
+        structure,
+    )
+
+
+def _output(recording: Recording, leaves: list[Any], index: int, result: Any) -> Node:
+    try:
+        return recording.node(recording.name, leaves[index])
+    except TypeError as error:
+        paths = _trees.paths(result)
+        raise type(error)(f"the result of {recording.name}, at result{path_text(paths[index])}: {error}") from None
