@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
 
-from .._errors import IncompatibleVersionError
-from .version import check_version
+from .._errors import DeletedArrayError, IncompatibleVersionError
+from .version import check_version, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -163,10 +164,54 @@ def host_view(buffer: Buffer) -> tuple[np.ndarray[Any, Any], bool]:
     return view
 
 
-def is_ready(buffer: Buffer) -> bool:
-    """Whether a Buffer is finished, with a value or an error; True for a deleted one: nothing to wait for."""
-    # `is_ready()` of a deleted Buffer raises on 0.12; on 0.10.2 it is a crash of the process.
-    return bool(buffer.is_deleted() or buffer.is_ready())
+# Up to 0.11, jaxlib takes the address of a deleted Buffer in is_ready() and when it copies it to a device: the
+# process ends. There, asking and deleting exclude each other. The lock is reentrant because a garbage
+# collection inside it may run a finalizer that deletes another Buffer. Held by any thread, never while waiting.
+_deleting = threading.RLock()
+
+if available and parse(str(installed_version)) < (0, 12):
+
+    def is_ready(buffer: Buffer) -> bool:
+        """Whether a Buffer is finished, with a value or an error; True for a deleted one."""
+        with _deleting:
+            return bool(buffer.is_deleted() or buffer.is_ready())
+
+    def delete(buffer: Buffer) -> None:
+        """Give up the memory."""
+        with _deleting:
+            buffer.delete()
+
+    def copy_to_device(buffer: Buffer, device_list: Any, sharding: Sharding) -> Buffer:
+        """A copy of a Buffer; raises DeletedArrayError."""
+        with _deleting:
+            return _copy_existing(buffer, device_list, sharding)
+
+else:
+
+    def is_ready(buffer: Buffer) -> bool:
+        """Whether a Buffer is finished, with a value or an error; True for a deleted one."""
+        try:
+            return bool(buffer.is_ready())
+        except ForeignError:
+            if buffer.is_deleted():
+                return True
+            raise
+
+    def delete(buffer: Buffer) -> None:
+        """Give up the memory."""
+        buffer.delete()
+
+    def copy_to_device(buffer: Buffer, device_list: Any, sharding: Sharding) -> Buffer:
+        """A copy of a Buffer; raises DeletedArrayError."""
+        return _copy_existing(buffer, device_list, sharding)
+
+
+def _copy_existing(buffer: Buffer, device_list: Any, sharding: Sharding) -> Buffer:
+    if buffer.is_deleted():
+        raise DeletedArrayError("the Buffer to copy has been deleted or donated: copy it before that")
+    semantics = _jax.ArrayCopySemantics.ALWAYS_COPY
+    copies = _jax.batched_copy_array_to_devices_with_sharding([buffer], [device_list], [sharding], [semantics])
+    return copies[0]
 
 
 def lapack_targets() -> dict[str, Any]:

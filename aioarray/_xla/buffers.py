@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .._errors import DeletedArrayError
 from . import bindings
 from .bindings import Buffer, Sharding, SpecLike, _jax, is_ready
 from .client import Device, get_client
@@ -42,7 +41,6 @@ ALIGNMENT = 64
 if bindings.available:
     _COPY = _jax.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
     _ALIAS = _jax.HostBufferSemantics.ZERO_COPY
-    _ALWAYS_COPY = _jax.ArrayCopySemantics.ALWAYS_COPY
 _device_put = _jax.batched_device_put
 
 
@@ -115,8 +113,11 @@ def wait_all(buffers: Sequence[Buffer]) -> None:
 
 
 def delete(buffer: Buffer) -> None:
-    """Give up the memory now, or when the computations that use it end. Does not wait; twice is no error."""
-    buffer.delete()
+    """Give up the memory now, or when the computations and host views that use it end.
+
+    Does not wait; twice is no error. The only way to delete that is safe while other threads ask `is_ready`.
+    """
+    bindings.delete(buffer)
 
 
 class _PlacedSpec:
@@ -145,13 +146,7 @@ def copy_to_device(buffer: Buffer, spec: SpecLike, device: Device) -> Buffer:
 
     Raises DeletedArrayError.
     """
-    if buffer.is_deleted():
-        # jaxlib 0.10.2 would dereference a null pointer.
-        raise DeletedArrayError("copy_to_device: the Buffer has been deleted or donated; copy it before that")
-    copies = _jax.batched_copy_array_to_devices_with_sharding(
-        [buffer], [device._device_list], [device._sharding], [_ALWAYS_COPY]
-    )
-    return copies[0]
+    return bindings.copy_to_device(buffer, device._device_list, device._sharding)
 
 
 def to_dlpack(buffer: Buffer, *, max_version: tuple[int, int] | None = None, copied: bool = False) -> Any:

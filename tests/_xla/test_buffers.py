@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import collections
 import gc
 import itertools
+import sys
+import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 
 import ml_dtypes
 import numpy as np
@@ -212,6 +216,32 @@ def test_deleted_buffers() -> None:
             use()
     with pytest.raises(DeletedArrayError, match="deleted or donated"):
         _xla.copy_to_device(buffer, spec, _xla.default_device())
+
+
+def test_asking_for_readiness_and_deleting_may_race() -> None:
+    buffers = collections.deque([put([1.0])[0] for _ in range(4)], maxlen=4)
+    finished = threading.Event()
+
+    def ask() -> int:
+        count = 0
+        while not finished.is_set():
+            count += sum(_xla.is_ready(buffer) for buffer in tuple(buffers))
+        return count
+
+    switch_interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            counts = [pool.submit(ask) for _ in range(2)]
+            for _ in range(2000):
+                buffer, _spec = put([1.0])
+                buffers.append(buffer)
+                _xla.delete(buffer)
+            finished.set()
+            assert all(count.result() > 0 for count in counts)
+    finally:
+        finished.set()
+        sys.setswitchinterval(switch_interval)
 
 
 def test_an_input_can_be_deleted_while_it_is_used() -> None:
