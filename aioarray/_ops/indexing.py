@@ -48,7 +48,7 @@ Mode: TypeAlias = Literal["set", "add", "multiply", "min", "max"]
 
 def _lower_gather(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> str:
     window, axes, shape = node.params["window"], node.params["axes"], node.inputs[0].shape
-    batch = list(range(node.params["batch"]))
+    batch = list(range(node.params.get("batch", 0)))
     sizes = tuple(1 if axis in axes or axis in batch else n for axis, n in enumerate(shape))
     numbers = (
         f"#stablehlo.gather<offset_dims = {list(window)}, collapsed_slice_dims = {list(axes)}, "
@@ -317,7 +317,7 @@ def _take(x: Node, plan: _Plan) -> Node:
     if 0 in batch or 0 in kept:
         shape = (*kept[: plan.position], *batch, *kept[plan.position :])
         return broadcast_to(scalar(0, x.dtype), shape)
-    return GATHER(x, _index_vectors(plan, batch), axes=plan.array_axes, window=window, batch=0)
+    return GATHER(x, _index_vectors(plan, batch), axes=plan.array_axes, window=window)
 
 
 def _window(plan: _Plan, batch: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,0 +1,39 @@
+"""Indexing functions of the array API standard: elements at given positions along an axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._call import ArrayLike, call
+from .._ops import taking
+from ._arguments import axis_of
+
+if TYPE_CHECKING:
+    from .._array import Array
+
+__all__ = ["take", "take_along_axis"]
+
+
+def take(x: ArrayLike, indices: ArrayLike, /, *, axis: int | None = None) -> Array:
+    """``x`` at the positions ``indices`` along ``axis``, which may be left out for vectors.
+
+    Negative positions count from the end; those out of range take the nearest element. The axes of ``indices`` go where
+    ``axis`` was.
+
+    >>> aio.take(aio.asarray([10, 20, 30]), aio.asarray([2, 0]))
+    Array([30, 10], dtype=int32)
+    """
+    return call(taking.take, (x, indices), None if axis is None else axis_of("take", axis))  # type: ignore[no-any-return]
+
+
+def take_along_axis(x: ArrayLike, indices: ArrayLike, /, *, axis: int = -1) -> Array:
+    """``x`` at the positions ``indices`` along ``axis``; the other axes of both go side by side and broadcast.
+
+    Negative positions count from the end; those out of range take the nearest element.
+
+    >>> x = aio.asarray([[3, 1, 2], [6, 5, 4]])
+    >>> aio.take_along_axis(x, aio.argsort(x))
+    Array([[1, 2, 3],
+           [4, 5, 6]], dtype=int32)
+    """
+    return call(taking.take_along_axis, (x, indices), axis_of("take_along_axis", axis))  # type: ignore[no-any-return]

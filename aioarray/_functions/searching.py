@@ -1,0 +1,133 @@
+"""Searching functions of the array API standard: positions of extremes, of what is not zero, in sorted arrays."""
+
+from __future__ import annotations
+
+import operator
+from typing import Literal
+
+import numpy as np
+
+from .. import _dtypes, _xla
+from .._array import Array
+from .._call import ArrayLike, call, from_host
+from .._ops import counting, reduction, searching
+from ._arguments import Axes, axes_of, axis_of
+from .creation import asarray
+
+__all__ = ["argmax", "argmin", "argwhere", "bincount", "count_nonzero", "nonzero", "searchsorted"]
+
+
+def argmax(x: ArrayLike, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Where the greatest is along ``axis`` (None: in the flattened array), the first of equal ones; NaN is greatest.
+
+    ``ValueError`` for no elements, ``TypeError`` for complex ones.
+
+    >>> aio.argmax(aio.asarray([[1, 5], [7, 3]]), axis=1)
+    Array([1, 0], dtype=int32)
+    """
+    place = None if axis is None else axis_of("argmax", axis)
+    return call(reduction.argmax, (x,), place, bool(keepdims))  # type: ignore[no-any-return]
+
+
+def argmin(x: ArrayLike, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Where the least is along ``axis`` (None: in the flattened array), the first of equal ones; NaN is least.
+
+    ``ValueError`` for no elements, ``TypeError`` for complex ones.
+
+    >>> aio.argmin(aio.asarray([3, 1, 2]))
+    Array(1, dtype=int32)
+    """
+    place = None if axis is None else axis_of("argmin", axis)
+    return call(reduction.argmin, (x,), place, bool(keepdims))  # type: ignore[no-any-return]
+
+
+def count_nonzero(x: ArrayLike, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+    """How many elements along ``axis`` (one, several, None for all) are not zero.
+
+    >>> aio.count_nonzero(aio.asarray([[0, 1], [2, 3]]), axis=0)
+    Array([1, 2], dtype=int32)
+    """
+    return call(reduction.count_nonzero, (x,), axes_of("count_nonzero", axis), bool(keepdims))  # type: ignore[no-any-return]
+
+
+def nonzero(x: ArrayLike, /, *, size: int | None = None, fill_value: int = 0) -> tuple[Array, ...]:
+    """Where ``x`` is not zero: the positions in row-major order, one array for each axis.
+
+    How many there are depends on the values, so an Array is read: await it before. With ``size``, the first so many, and
+    ``fill_value`` where there are fewer, nothing is read, and it works inside jit. ``ValueError`` for no axes.
+
+    >>> aio.nonzero(aio.asarray([0, 3, 0, 5]))
+    (Array([1, 3], dtype=int32),)
+    >>> aio.nonzero(aio.asarray([0, 3, 0, 5]), size=3, fill_value=-1)
+    (Array([ 1,  3, -1], dtype=int32),)
+    """
+    if size is not None:
+        return call(searching.nonzero, (x,), operator.index(size), operator.index(fill_value))  # type: ignore[no-any-return]
+    return tuple(from_host(places, _device(x)) for places in _host_nonzero(x))
+
+
+def argwhere(x: ArrayLike, /, *, size: int | None = None, fill_value: int = 0) -> Array:
+    """Where ``x`` is not zero: the positions as the rows of a matrix. ``size`` and ``fill_value`` as for ``nonzero``.
+
+    >>> aio.argwhere(aio.asarray([[0, 3], [5, 0]]))
+    Array([[0, 1],
+           [1, 0]], dtype=int32)
+    """
+    if size is not None:
+        return call(searching.argwhere, (x,), operator.index(size), operator.index(fill_value))  # type: ignore[no-any-return]
+    return from_host(np.stack(_host_nonzero(x), axis=1), _device(x))
+
+
+def _host_nonzero(x: ArrayLike) -> list[np.ndarray]:
+    value = np.asarray(x)
+    if value.ndim == 0:
+        raise ValueError("nonzero: an array without axes has no positions; use reshape(x, (1,))")
+    dtype = reduction.index_dtype(max(value.shape))
+    return [places.astype(dtype) for places in np.nonzero(value)]
+
+
+def _device(x: ArrayLike) -> _xla.Device | None:
+    return x.device if isinstance(x, Array) else None
+
+
+def searchsorted(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    *,
+    side: Literal["left", "right"] = "left",
+    sorter: ArrayLike | None = None,
+) -> Array:
+    """Where in the sorted vector ``x1`` the values ``x2`` belong: before equal ones, or with ``side="right"`` after them.
+
+    ``sorter`` gives the order of a vector that is not sorted, as ``argsort`` does. The order is that of ``sort``.
+
+    >>> aio.searchsorted(aio.asarray([1, 3, 5]), aio.asarray([0, 3, 6]))
+    Array([0, 1, 3], dtype=int32)
+    """
+    # The scalar takes its dtype from x1 alone, not from the positions in the sorter.
+    first = x1 if isinstance(x1, Array) else asarray(x1)
+    if isinstance(x2, (bool, int, float, complex)):
+        x2 = asarray(x2, dtype=_dtypes.weak_dtype(_dtypes.scalar_rank(x2), first.dtype))
+    return call(searching.searchsorted, (first, x2, sorter), side)  # type: ignore[no-any-return]
+
+
+def bincount(
+    x: ArrayLike, /, *, weights: ArrayLike | None = None, minlength: int = 0, length: int | None = None
+) -> Array:
+    """How often each integer from 0 on occurs in the vector ``x``, or the sum of its ``weights``.
+
+    The result is as long as the greatest one, and ``minlength``, ask for, so an Array is read: await it before. With
+    ``length`` nothing is read, and it works inside jit; then others are not counted.
+
+    >>> aio.bincount(aio.asarray([0, 1, 1, 3]))
+    Array([1, 2, 0, 1], dtype=int32)
+    >>> aio.bincount(aio.asarray([0, 1, 1, 3]), length=2)
+    Array([1, 2], dtype=int32)
+    """
+    if length is None:
+        value = np.asarray(x)
+        if value.size and value.min() < 0:
+            raise ValueError(f"bincount: x has a negative element, {value.min()}; it takes 0 and up, or give length=")
+        length = max(int(value.max()) + 1 if value.size else 0, operator.index(minlength))
+    return call(counting.bincount, (x, weights), operator.index(length))  # type: ignore[no-any-return]

@@ -1,0 +1,103 @@
+"""Set functions of the array API standard: distinct values, membership.
+
+How many distinct values there are depends on the values, so an Array is read: await it before. With ``size`` nothing is
+read, and the functions work inside jit.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import NamedTuple
+
+import numpy as np
+
+from .._array import Array
+from .._call import ArrayLike, call, from_host
+from .._ops import sets
+from .._ops.reduction import index_dtype
+
+__all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
+
+
+class UniqueAll(NamedTuple):
+    """What ``unique_all`` gives."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCounts(NamedTuple):
+    """What ``unique_counts`` gives."""
+
+    values: Array
+    counts: Array
+
+
+class UniqueInverse(NamedTuple):
+    """What ``unique_inverse`` gives."""
+
+    values: Array
+    inverse_indices: Array
+
+
+def unique_all(x: ArrayLike, /, *, size: int | None = None) -> UniqueAll:
+    """The distinct values of ``x``, sorted; where each occurs first; which one each element is; how often each occurs.
+
+    Positions are in the flattened array; NaN are all distinct. With ``size``, the least so many: where there are fewer, the
+    least comes again with a count of 0, and elements that are none of them have ``size`` or more in ``inverse_indices``.
+
+    >>> values, indices, inverse, counts = aio.unique_all(aio.asarray([3, 1, 3]))
+    >>> values, indices
+    (Array([1, 3], dtype=int32), Array([1, 0], dtype=int32))
+    >>> inverse, counts
+    (Array([1, 0, 1], dtype=int32), Array([1, 2], dtype=int32))
+    """
+    if size is not None:
+        return UniqueAll(*call(sets.unique, (x,), operator.index(size)))
+    value = np.asarray(x)
+    found = np.unique(value, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
+    values, indices, inverse, counts = found
+    dtype = index_dtype(value.size)
+    device = x.device if isinstance(x, Array) else None
+    positions = (indices, inverse.reshape(value.shape), counts)
+    return UniqueAll(from_host(values, device), *(from_host(part.astype(dtype), device) for part in positions))
+
+
+def unique_counts(x: ArrayLike, /, *, size: int | None = None) -> UniqueCounts:
+    """The distinct values of ``x``, sorted, and how often each occurs. ``size`` as for ``unique_all``.
+
+    >>> aio.unique_counts(aio.asarray([3, 1, 3])).counts
+    Array([1, 2], dtype=int32)
+    """
+    found = unique_all(x, size=size)
+    return UniqueCounts(found.values, found.counts)
+
+
+def unique_inverse(x: ArrayLike, /, *, size: int | None = None) -> UniqueInverse:
+    """The distinct values of ``x``, sorted, and which one each element is. ``size`` as for ``unique_all``.
+
+    >>> aio.unique_inverse(aio.asarray([3, 1, 3])).inverse_indices
+    Array([1, 0, 1], dtype=int32)
+    """
+    found = unique_all(x, size=size)
+    return UniqueInverse(found.values, found.inverse_indices)
+
+
+def unique_values(x: ArrayLike, /, *, size: int | None = None) -> Array:
+    """The distinct values of ``x``, sorted. ``size`` as for ``unique_all``.
+
+    >>> aio.unique_values(aio.asarray([3, 1, 3]))
+    Array([1, 3], dtype=int32)
+    """
+    return unique_all(x, size=size).values
+
+
+def isin(x1: ArrayLike, x2: ArrayLike, /, *, invert: bool = False) -> Array:
+    """Whether each element of ``x1`` equals an element of ``x2``; with ``invert``, whether it equals none.
+
+    >>> aio.isin(aio.asarray([1, 2, 3]), aio.asarray([3, 1]))
+    Array([ True, False,  True], dtype=bool)
+    """
+    return call(sets.isin, (x1, x2), bool(invert))  # type: ignore[no-any-return]

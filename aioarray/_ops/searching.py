@@ -1,0 +1,113 @@
+"""Where values are: in sorted arrays, and where an array is not zero."""
+
+from __future__ import annotations
+
+from .. import _dtypes
+from .._graph import Node, definition
+from ._primitives import (
+    add,
+    bit_and,
+    divide,
+    equal,
+    iota,
+    less,
+    less_equal,
+    remainder,
+    reshape,
+    select,
+    shift_right,
+    stack,
+    subtract,
+    while_loop,
+)
+from ._rules import broadcast_to, check_dtype, convert, full_like, result_dtype, scalar
+from .indexing import GATHER, SCATTER
+from .movement import nonzero_mask
+from .ordering import sort_key
+from .reduction import index_dtype
+from .scan import cumulative_sum
+from .taking import take
+
+SIDES = ("left", "right")
+
+
+@definition
+def searchsorted(x1: Node, x2: Node, sorter: Node | None, side: str) -> Node:
+    """Where in the sorted vector ``x1`` the values ``x2`` belong: before ("left") or after equal ones."""
+    if x1.ndim != 1:
+        raise ValueError(f"searchsorted: x1 has shape {x1.shape}; it takes a vector")
+    if side not in SIDES:
+        raise ValueError(f"searchsorted: side={side!r} is not known; use 'left' or 'right'")
+    dtype = result_dtype("searchsorted", x1, x2)
+    if sorter is not None:
+        if sorter.shape != x1.shape:
+            raise ValueError(f"searchsorted: sorter has shape {sorter.shape}, x1 {x1.shape}; they must be the same")
+        x1 = take(x1, sorter, None)
+    x1, x2 = convert(x1, dtype), convert(x2, dtype)
+    check_dtype("searchsorted", x1, _dtypes.REAL_OR_BOOLEAN)
+    return search_keys(sort_key(x1), sort_key(x2), side)
+
+
+def search_keys(ordered: Node, wanted: Node, side: str) -> Node:
+    """``searchsorted`` on sort keys: bisection of all at once, in as many rounds as the length has bits."""
+    length = ordered.size
+    dtype = index_dtype(length)
+    low = broadcast_to(scalar(0, dtype), wanted.shape)
+    if length == 0 or wanted.size == 0:
+        return low
+    before = less if side == "left" else less_equal
+
+    def going(left: Node, *_: Node) -> Node:
+        return less(scalar(0, _dtypes.int32), left)
+
+    def halve(left: Node, low: Node, high: Node, ordered: Node, wanted: Node) -> tuple[Node, ...]:
+        middle = shift_right(add(low, high), 1)
+        value = GATHER(ordered, reshape(middle, (*middle.shape, 1)), axes=(0,), window=())
+        after = before(value, wanted)
+        open_ = less(low, high)
+        return (
+            subtract(left, 1),
+            select(bit_and(open_, after), add(middle, 1), low),
+            select(after, high, middle),
+            ordered,
+            wanted,
+        )
+
+    rounds = scalar(length.bit_length(), _dtypes.int32)
+    return while_loop(going, halve, (rounds, low, full_like(low, length), ordered, wanted))[1]
+
+
+@definition
+def nonzero(x: Node, size: int, fill_value: int) -> tuple[Node, ...]:
+    """The first ``size`` positions where ``x`` is not zero, one array for each axis; ``fill_value`` where there are fewer."""
+    if x.ndim == 0:
+        raise ValueError("nonzero: an array without axes has no positions; use reshape(x, (1,))")
+    if size < 0:
+        raise ValueError(f"nonzero: size={size} must not be negative")
+    dtype = index_dtype(max(x.shape, default=0))
+    flat = compress_positions(nonzero_mask(reshape(x, (x.size,))), size)
+    missing = equal(flat, x.size)
+    positions: list[Node] = []
+    for length in reversed(x.shape):
+        divisor = full_like(flat, max(length, 1))
+        positions.append(select(missing, fill_value, convert(remainder(flat, divisor), dtype)))
+        flat = divide(flat, divisor)
+    return tuple(reversed(positions))
+
+
+def compress_positions(mask: Node, size: int) -> Node:
+    """The first ``size`` positions where the vector ``mask`` is true, then its length."""
+    dtype = _dtypes.int32 if mask.size < 2**31 - 1 and size < 2**31 - 1 else _dtypes.int64
+    result = broadcast_to(scalar(mask.size, dtype), (size,))
+    if size == 0 or mask.size == 0:
+        return result
+    rank = subtract(cumulative_sum(convert(mask, dtype), 0, dtype, False), 1)
+    # Positions beyond the end are dropped.
+    target = reshape(select(mask, rank, size), (mask.size, 1))
+    return SCATTER(result, target, iota(mask.shape, dtype), axes=(0,), window=(), combine=None, unique=False)
+
+
+@definition
+def argwhere(x: Node, size: int, fill_value: int) -> Node:
+    """The positions that ``nonzero`` gives, as the rows of a matrix."""
+    return stack(nonzero(x, size, fill_value), 1)

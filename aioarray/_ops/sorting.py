@@ -1,0 +1,152 @@
+"""Sorting. XLA sorts one array of integers by "less" fastest, so that is what everything is made into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .. import _dtypes
+from .._graph import ArraySpec, Emitter, Graph, Node, Op, Specs, array_spec, definition, input_node, results
+from ._primitives import (
+    bit_and,
+    bit_or,
+    equal,
+    imaginary_part,
+    iota,
+    less,
+    select,
+    shift_left,
+    shift_right,
+    slice_axis,
+)
+from ._rules import REAL_PART, check_dtype, convert, normalize_axis
+from .ordering import from_sort_key, is_negative, sort_key
+from .reduction import index_dtype
+from .taking import take_along_axis
+
+Comparator = Callable[..., Node]
+
+
+def _lower_sort(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> str:
+    return emitter.op(
+        "stablehlo.sort",
+        operands,
+        tuple(child.spec for child in node.inputs),
+        node.specs,
+        {
+            "dimension": f"{node.params['axis']} : i64",
+            "is_stable": str(node.params["stable"]).lower(),
+        },
+        (emitter.region(node.params["comparator"]),),
+    )
+
+
+def _sorted(*specs: ArraySpec, axis: int, stable: bool, comparator: Graph) -> Specs:
+    return specs
+
+
+# Arrays of one shape, rearranged alike along ``axis`` so that ``comparator`` (whose inputs are the two elements of the
+# first array, then those of the second, …) holds of neighbours.
+SORT = Op("sort", _sorted, _lower_sort)
+
+
+def _first_less(*elements: Node) -> Node:
+    return less(elements[0], elements[1])
+
+
+def sort_together(
+    arrays: tuple[Node, ...], axis: int, *, stable: bool, before: Comparator = _first_less
+) -> tuple[Node, ...]:
+    """``arrays`` rearranged alike along ``axis``, so that the first increases, or that ``before`` says so."""
+    inputs = tuple(input_node(array_spec((), x.dtype)) for x in arrays for _ in range(2))
+    comparator = Graph("before", inputs, (before(*inputs),))
+    return results(SORT(*arrays, axis=axis, stable=stable, comparator=comparator))
+
+
+# ---- Real numbers
+
+
+def _argsort_real(x: Node, axis: int, descending: bool, stable: bool) -> Node:
+    key = sort_key(x, descending=descending)
+    dtype = index_dtype(x.shape[axis])
+    if key.dtype.itemsize <= 4 and x.shape[axis] < 2**31:
+        # Key and position in one integer: unequal, so that the order is stable by itself.
+        packed = bit_or(shift_left(convert(key, _dtypes.int64), 32), iota(x.shape, _dtypes.int64, axis))
+        (ordered,) = sort_together((packed,), axis, stable=False)
+        return convert(bit_and(ordered, 2**32 - 1), dtype)
+    return sort_together((key, iota(x.shape, dtype, axis)), axis, stable=stable)[1]
+
+
+def _sort_real(x: Node, axis: int, descending: bool, stable: bool) -> Node:
+    if x.dtype not in _dtypes.REAL_FLOATING or not stable:
+        key = sort_key(x, signed_zeros=True, descending=descending)
+        (ordered,) = sort_together((key,), axis, stable=False)
+        return from_sort_key(ordered, x.dtype, descending=descending)
+    # Only of zeros can one tell equal ones apart, by their sign: it travels with the key.
+    key = sort_key(x, descending=descending)
+    if key.dtype.itemsize > 4 or x.shape[axis] >= 2**31:
+        return sort_together((key, x), axis, stable=True)[1]
+    place = shift_left(iota(x.shape, _dtypes.int64, axis), 1)
+    low = bit_or(place, convert(is_negative(x), _dtypes.int64))
+    packed = bit_or(shift_left(convert(key, _dtypes.int64), 32), low)
+    (ordered,) = sort_together((packed,), axis, stable=False)
+    ordered_key = convert(shift_right(ordered, 32), key.dtype)
+    values = from_sort_key(ordered_key, x.dtype, descending=descending)
+    is_zero = equal(ordered_key, -1 if descending else 0)
+    return select(bit_and(is_zero, equal(bit_and(ordered, 1), 1)), -0.0, values)
+
+
+# ---- Complex numbers: by real part, then imaginary part, NaN last, as in NumPy
+
+
+def _before_complex(*elements: Node) -> Node:
+    real_a, real_b, imaginary_a, imaginary_b = elements[:4]
+    rank_a, rank_b = _nan_rank(real_a, imaginary_a), _nan_rank(real_b, imaginary_b)
+    by_parts = bit_or(less(real_a, real_b), bit_and(equal(real_a, real_b), less(imaginary_a, imaginary_b)))
+    return bit_or(less(rank_a, rank_b), bit_and(equal(rank_a, rank_b), by_parts))
+
+
+def _nan_rank(real: Node, imaginary: Node) -> Node:
+    """0 for numbers, 1 where the imaginary part is NaN, 2 where the real part is, 3 where both are."""
+    nan = int(np.iinfo(real.dtype).max)
+    of_real, of_imaginary = (convert(equal(key, nan), _dtypes.int32) for key in (real, imaginary))
+    return bit_or(shift_left(of_real, 1), of_imaginary)
+
+
+def _argsort_complex(x: Node, axis: int, descending: bool, stable: bool) -> Node:
+    keys = [sort_key(part, descending=descending) for part in (REAL_PART(x), imaginary_part(x))]
+    positions = iota(x.shape, index_dtype(x.shape[axis]), axis)
+    return sort_together((*keys, positions), axis, stable=stable, before=_before_complex)[2]
+
+
+# ---- Definitions
+
+
+@definition
+def argsort(x: Node, axis: int, descending: bool, stable: bool) -> Node:
+    """The positions that sort ``x`` along ``axis``; NaN goes last in both directions."""
+    k = normalize_axis("argsort", axis, x.ndim)
+    if x.dtype in _dtypes.COMPLEX:
+        return _argsort_complex(x, k, descending, stable)
+    return _argsort_real(x, k, descending, stable)
+
+
+@definition
+def sort(x: Node, axis: int, descending: bool, stable: bool) -> Node:
+    """``x`` sorted along ``axis``; NaN goes last in both directions."""
+    k = normalize_axis("sort", axis, x.ndim)
+    if x.dtype in _dtypes.COMPLEX:
+        return take_along_axis(x, _argsort_complex(x, k, descending, stable), k)  # type: ignore[no-any-return]
+    return _sort_real(x, k, descending, stable)
+
+
+@definition
+def top_k(x: Node, k: int, axis: int, largest: bool) -> tuple[Node, Node]:
+    """The ``k`` greatest (or least) along ``axis``, in order, and where they are."""
+    position = normalize_axis("top_k", axis, x.ndim)
+    check_dtype("top_k", x, _dtypes.REAL_OR_BOOLEAN)
+    if not 0 <= k <= x.shape[position]:
+        raise ValueError(f"top_k: k={k} of axis {axis} with length {x.shape[position]}; use 0..{x.shape[position]}")
+    order = slice_axis(_argsort_real(x, position, largest, True), position, 0, k)
+    return take_along_axis(x, order, position), order
