@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 import numpy as np
 
@@ -80,8 +80,8 @@ def asarray(
     NumPy arrays keep their dtype; Python numbers get the default one of their kind. Host values are copied before the
     function returns. ``copy=False`` shares a NumPy array's memory, which must not change as long as the Array is used;
     ``ValueError`` where that is not possible (C-contiguous, of this dtype, aligned to 64 bytes). An Array itself is
-    returned, if it has the dtype and is on the device; ``copy=True`` gives another one. Raises ``TypeError`` for what is
-    no array of numbers, ``OverflowError`` for integers that the dtype does not hold.
+    returned, if it has the dtype and is on the device; ``copy=True`` gives another one. Raises ``TypeError`` for what
+    is no array of numbers, ``OverflowError`` for integers that the dtype does not hold.
 
     >>> aio.asarray([[1, 2], [3, 4]])
     Array([[1, 2],
@@ -94,7 +94,7 @@ def asarray(
         return _as_array(obj, target, place, copy)
     if isinstance(obj, (list, tuple)) and _holds_arrays(obj):
         if copy is False:
-            raise ValueError("asarray: a sequence of Arrays is stacked into a new Array, and copy=False; use copy=None")
+            raise ValueError("asarray: a sequence of Arrays is stacked into a new one, but copy=False; use copy=None")
         return asarray(_stacked(obj), dtype=target, device=place)
     value = _host_array(obj, target)
     if target is not None and value.dtype != target and _is_complex_to_real(value.dtype, target):
@@ -102,12 +102,12 @@ def asarray(
     if copy is False:
         if not isinstance(obj, np.ndarray) or (target is not None and target != obj.dtype):
             raise ValueError(
-                f"asarray: a {type(obj).__name__} cannot be shared as {target}, and copy=False; use copy=None"
+                f"asarray: a {type(obj).__name__} cannot be shared as {target}, but copy=False; use copy=None"
             )
         if not _xla.can_alias(obj):
             raise ValueError(
-                "asarray: this NumPy array cannot be shared, and copy=False; that takes a C-contiguous array aligned to "
-                "64 bytes. Use copy=None"
+                "asarray: this NumPy array cannot be shared, but copy=False; sharing takes a C-contiguous array "
+                "aligned to 64 bytes. Use copy=None"
             )
         return from_host(obj, place, copy=False)
     if target is None or value.dtype == target:
@@ -151,8 +151,8 @@ def _host_array(obj: Any, dtype: DType | None) -> np.ndarray:
             value = _with_default_dtype(value, dtype)
     if value.dtype.kind in "OSUMmV" and value.dtype not in _dtypes.ALL:
         raise TypeError(
-            f"asarray: {type(obj).__name__} is not an array of numbers (NumPy makes {value.dtype} of it); pass numbers, "
-            "nested sequences of numbers of one shape, or an array"
+            f"asarray: {type(obj).__name__} is not an array of numbers (NumPy makes {value.dtype} of it); pass "
+            "numbers, nested sequences of numbers of one shape, or an array"
         )
     return value
 
@@ -207,14 +207,14 @@ def from_dlpack(x: SupportsDLPack, /, *, device: DeviceLike | None = None, copy:
     place = device_of(device)
     if isinstance(x, Array):
         return _as_array(x, None, place, copy)
-    host = x.__dlpack_device__()[0] == 1
+    host = x.__dlpack_device__()[0] == 1  # kDLCPU (dlpack.h)
     if place is None:
         place = engine.device() if host else _xla.find_device(f"gpu:{x.__dlpack_device__()[1]}")
     if host != (place.platform == "cpu"):
         if copy is False:
             raise BufferError(f"from_dlpack: moving to {place} takes a copy, and copy=False; use copy=None")
         if host:
-            return from_host(np.from_dlpack(x), place)
+            return from_host(np.from_dlpack(cast("Any", x)), place)
         return from_dlpack(x).to_device(place)
     spec = array_spec(tuple(x.shape), _dlpack_dtype(x), place)  # type: ignore[attr-defined]
     try:
@@ -313,7 +313,7 @@ def _filling(function: str, value: Any, dtype: DType | None) -> np.ndarray:
     return host.astype(dtype)
 
 
-def zeros_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
+def zeros_like(x: ArrayLike, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
     """Zeros in the shape, dtype and on the device of ``x``, unless others are named.
 
     >>> aio.zeros_like(aio.asarray([1, 2]))
@@ -322,7 +322,7 @@ def zeros_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLik
     return full_like(x, 0, dtype=dtype, device=device)
 
 
-def ones_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
+def ones_like(x: ArrayLike, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
     """Ones in the shape, dtype and on the device of ``x``, unless others are named.
 
     >>> aio.ones_like(aio.asarray([1.5, 2.5]))
@@ -331,7 +331,7 @@ def ones_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike
     return full_like(x, 1, dtype=dtype, device=device)
 
 
-def empty_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
+def empty_like(x: ArrayLike, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
     """An array to be filled, in the shape, dtype and on the device of ``x``, unless others are named.
 
     >>> aio.empty_like(aio.zeros((2, 3))).shape
@@ -341,7 +341,7 @@ def empty_like(x: Array, /, *, dtype: DTypeLike | None = None, device: DeviceLik
 
 
 def full_like(
-    x: Array,
+    x: ArrayLike,
     /,
     fill_value: Scalar | Array,
     *,
@@ -353,8 +353,7 @@ def full_like(
     >>> aio.full_like(aio.asarray([1.0, 2.0]), 5)
     Array([5., 5.], dtype=float32)
     """
-    if not isinstance(x, Array):
-        x = asarray(x)
+    x = x if isinstance(x, Array) else asarray(x)
     target = dtype_of(dtype) or x.dtype
     if x._trace is not None and not isinstance(fill_value, Array):
         # Inside a traced function the constant belongs in its graph, where XLA folds it.
@@ -376,7 +375,8 @@ def arange(
 ) -> Array:
     """Numbers from ``start`` (0 if only one bound is given) to below ``stop``, ``step`` apart, as NumPy makes them.
 
-    Of the default integral dtype if all three are integers, else of the default real one. ``ValueError`` if ``step`` is 0.
+    Of the default integral dtype if all three are integers, else of the default real one. ``ValueError`` if ``step``
+    is 0.
 
     >>> aio.arange(5)
     Array([0, 1, 2, 3, 4], dtype=int32)
@@ -439,15 +439,15 @@ def linspace(
     count = operator.index(num)
     if count < 0:
         raise ValueError(f"linspace: num={num} must not be negative")
-    start, stop = _number("linspace", "start", start), _number("linspace", "stop", stop)
-    is_complex = isinstance(start, complex) or isinstance(stop, complex)
+    first, last = _number("linspace", "start", start), _number("linspace", "stop", stop)
+    is_complex = isinstance(first, complex) or isinstance(last, complex)
     target = dtype_of(dtype) or _dtypes.default_for_rank(3 if is_complex else 2)
     if is_complex and target not in _dtypes.COMPLEX:
         raise TypeError(f"linspace: complex bounds do not fit in {target.name}; use a complex dtype")
     if _small((count,), target):
-        return _fresh(np.linspace(start, stop, count, endpoint=endpoint).astype(target), device)
+        return _fresh(np.linspace(first, last, count, endpoint=endpoint).astype(target), device)
     wide = np.dtype("complex128" if is_complex else "float64")
-    ends = (np.asarray(start, wide), np.asarray(stop, wide))
+    ends = (np.asarray(first, wide), np.asarray(last, wide))
     return call(creation.linspace, ends, count, target, endpoint, device=device_of(device))  # type: ignore[no-any-return]
 
 

@@ -23,8 +23,8 @@ __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = True, device: DeviceLike | None = None) -> Array:
     """``x`` in ``dtype``, on ``device`` if one is named; ``x`` itself if nothing changes and ``copy`` is False.
 
-    Floating-point numbers lose their fraction in an integer dtype; out of its range they become its nearest bound, and NaN
-    becomes 0. ``TypeError`` for complex to real: take ``real(x)`` first.
+    Floating-point numbers lose their fraction in an integer dtype; out of its range they become its nearest bound, and
+    NaN becomes 0. ``TypeError`` for complex to real: take ``real(x)`` first.
 
     >>> aio.astype(aio.asarray([1.7, -1.7]), "int8")
     Array([ 1, -1], dtype=int8)

@@ -111,8 +111,8 @@ def pad(
 ) -> Array:
     """``x`` with more elements around: ``pad_width`` at every end, (before, after) of every axis, or a pair for each.
 
-    They are ``constant_values``, or what ``mode`` makes of ``x`` as in NumPy: its edge, its elements mirrored at the last
-    element ("reflect") or after it ("symmetric"), or started again ("wrap").
+    They are ``constant_values``, or what ``mode`` makes of ``x`` as in NumPy: its edge, its elements mirrored at the
+    last element ("reflect") or after it ("symmetric"), or started again ("wrap").
 
     >>> aio.pad(aio.asarray([1, 2, 3]), (1, 2))
     Array([0, 1, 2, 3, 0, 0], dtype=int32)
@@ -150,7 +150,7 @@ def repeat(x: ArrayLike, repeats: int | ArrayLike, /, *, axis: int | None = None
     counts = np.asarray(repeats)
     if counts.dtype.kind not in "iu" or counts.ndim > 1:
         raise TypeError(
-            f"repeat: repeats of dtype {counts.dtype} and shape {counts.shape}; it takes one integer, or a vector of integers"
+            f"repeat: repeats of dtype {counts.dtype} and shape {counts.shape}; it takes one integer or a vector"
         )
     if counts.size and counts.min() < 0:
         raise ValueError(f"repeat: repeats has a negative number, {counts.min()}")
@@ -169,7 +169,8 @@ def repeat(x: ArrayLike, repeats: int | ArrayLike, /, *, axis: int | None = None
 def reshape(x: ArrayLike, /, shape: Shape, *, copy: bool | None = None) -> Array:
     """``x`` in ``shape``, in row-major order; one length may be -1, and is filled in.
 
-    ``ValueError`` where the number of elements differs, and for ``copy=False`` where the shape does: XLA writes a new array.
+    ``ValueError`` where the number of elements differs, and for ``copy=False`` where the shape does, since XLA writes a
+    new array.
 
     >>> aio.reshape(aio.arange(6), (2, -1))
     Array([[0, 1, 2],

@@ -18,7 +18,7 @@ __all__ = ["argmax", "argmin", "argwhere", "bincount", "count_nonzero", "nonzero
 
 
 def argmax(x: ArrayLike, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Where the greatest is along ``axis`` (None: in the flattened array), the first of equal ones; NaN is greatest.
+    """Where the greatest is along ``axis`` (None: in the flattened array), the first of equal ones; NaN counts as it.
 
     ``ValueError`` for no elements, ``TypeError`` for complex ones.
 
@@ -30,7 +30,7 @@ def argmax(x: ArrayLike, /, *, axis: int | None = None, keepdims: bool = False) 
 
 
 def argmin(x: ArrayLike, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Where the least is along ``axis`` (None: in the flattened array), the first of equal ones; NaN is least.
+    """Where the least is along ``axis`` (None: in the flattened array), the first of equal ones; NaN counts as it.
 
     ``ValueError`` for no elements, ``TypeError`` for complex ones.
 
@@ -53,8 +53,8 @@ def count_nonzero(x: ArrayLike, /, *, axis: Axes = None, keepdims: bool = False)
 def nonzero(x: ArrayLike, /, *, size: int | None = None, fill_value: int = 0) -> tuple[Array, ...]:
     """Where ``x`` is not zero: the positions in row-major order, one array for each axis.
 
-    How many there are depends on the values, so an Array is read: await it before. With ``size``, the first so many, and
-    ``fill_value`` where there are fewer, nothing is read, and it works inside jit. ``ValueError`` for no axes.
+    How many there are depends on the values, so an Array is read: await it before. With ``size`` (the first so many,
+    then ``fill_value``) nothing is read, and it works inside jit. ``ValueError`` for no axes.
 
     >>> aio.nonzero(aio.asarray([0, 3, 0, 5]))
     (Array([1, 3], dtype=int32),)
@@ -98,7 +98,7 @@ def searchsorted(
     side: Literal["left", "right"] = "left",
     sorter: ArrayLike | None = None,
 ) -> Array:
-    """Where in the sorted vector ``x1`` the values ``x2`` belong: before equal ones, or with ``side="right"`` after them.
+    """Where in the sorted vector ``x1`` the values ``x2`` belong: before equal ones, or with "right" after them.
 
     ``sorter`` gives the order of a vector that is not sorted, as ``argsort`` does. The order is that of ``sort``.
 

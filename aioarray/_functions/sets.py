@@ -45,8 +45,9 @@ class UniqueInverse(NamedTuple):
 def unique_all(x: ArrayLike, /, *, size: int | None = None) -> UniqueAll:
     """The distinct values of ``x``, sorted; where each occurs first; which one each element is; how often each occurs.
 
-    Positions are in the flattened array; NaN are all distinct. With ``size``, the least so many: where there are fewer, the
-    least comes again with a count of 0, and elements that are none of them have ``size`` or more in ``inverse_indices``.
+    Positions are in the flattened array; NaN are all distinct. With ``size``, the least so many: where there are
+    fewer, the least comes again with a count of 0; where there are more, the elements that are none of them have
+    ``size`` or more in ``inverse_indices``.
 
     >>> values, indices, inverse, counts = aio.unique_all(aio.asarray([3, 1, 3]))
     >>> values, indices

@@ -166,7 +166,7 @@ def vecdot(x1: Node, x2: Node, axis: int, precision: str | None) -> Node:
     x1, x2 = _axis_last(x1, axis), _axis_last(x2, axis)
     if x1.shape[-1] != x2.shape[-1]:
         raise ValueError(
-            f"vecdot: along axis {axis}, x1 has length {x1.shape[-1]} and x2 has length {x2.shape[-1]}; they must be equal"
+            f"vecdot: along axis {axis}, x1 has length {x1.shape[-1]}, x2 has length {x2.shape[-1]}; they must be equal"
         )
     if x1.dtype in _dtypes.COMPLEX:
         x1 = make_complex(REAL_PART(x1), negative(imaginary_part(x1)))

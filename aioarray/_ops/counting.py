@@ -6,7 +6,7 @@ from .. import _config, _dtypes
 from .._graph import Node, definition
 from ._primitives import less, minimum, reshape, select
 from ._rules import broadcast_to, convert, scalar
-from .indexing import SCATTER
+from .gather import SCATTER
 
 
 @definition

@@ -1,6 +1,6 @@
 """Arrays made of a rule: constants, ranges, diagonals. They take no arrays but their scalar parameters.
 
-Those are nodes, not static: 0.0 and -0.0 are equal as keys of programs, and a range from 1 is the program of one from 2.
+Those are nodes, not static: a range from 1 is then the program of one from 2.
 """
 
 from __future__ import annotations

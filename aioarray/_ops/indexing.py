@@ -3,8 +3,8 @@
 The static ``index`` is a tuple of
 
 - an ``int``; ``("slice", start, stop, step)``, each an int or None; ``None``, a new axis; ``...``;
-- ``("array", k)``: index array number k, of integers. Negative ones count from the end; reads clamp what is out of range
-  to the nearest element, updates drop it;
+- ``("array", k)``: index array number k, of integers. Negative ones count from the end; reads take the nearest
+  element for one that is out of range, updates drop it;
 - ``("dynamic", k)``: like an int, but index array number k holds it, checked already and not negative. All positions
   of an axis then share one program;
 - ``("dynamic_slice", k, size)``: ``size`` elements from the position that index array number k holds, likewise.
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .. import _dtypes
-from .._graph import ArraySpec, Emitter, Node, Op, definition
+from .._graph import Node, definition
 from ._primitives import (
     add,
     bit_and,
@@ -31,7 +31,8 @@ from ._primitives import (
     select,
     slice_region,
 )
-from ._rules import broadcast_shapes, broadcast_to, convert, int_array, scalar, stablehlo
+from ._rules import broadcast_shapes, broadcast_to, convert, scalar
+from .gather import DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE, GATHER, SCATTER
 from .movement import PAD, REVERSE, nonzero_mask
 
 if TYPE_CHECKING:
@@ -41,83 +42,6 @@ if TYPE_CHECKING:
 
 Index: TypeAlias = tuple[Any, ...]
 Mode: TypeAlias = Literal["set", "add", "multiply", "min", "max"]
-
-
-# ---- Primitives
-
-
-def _lower_gather(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> str:
-    window, axes, shape = node.params["window"], node.params["axes"], node.inputs[0].shape
-    batch = list(range(node.params.get("batch", 0)))
-    sizes = tuple(1 if axis in axes or axis in batch else n for axis, n in enumerate(shape))
-    numbers = (
-        f"#stablehlo.gather<offset_dims = {list(window)}, collapsed_slice_dims = {list(axes)}, "
-        f"operand_batching_dims = {batch}, start_indices_batching_dims = {batch}, "
-        f"start_index_map = {list(axes)}, index_vector_dim = {node.inputs[1].ndim - 1}>"
-    )
-    return emitter.op(
-        "stablehlo.gather",
-        operands,
-        tuple(child.spec for child in node.inputs),
-        node.specs,
-        {
-            "dimension_numbers": numbers,
-            "slice_sizes": int_array(sizes),
-            "indices_are_sorted": "false",
-        },
-    )
-
-
-def _lower_scatter(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> str:
-    window, axes, combine = node.params["window"], node.params["axes"], node.params["combine"]
-    numbers = (
-        f"#stablehlo.scatter<update_window_dims = {list(window)}, inserted_window_dims = {list(axes)}, "
-        f"scatter_dims_to_operand_dims = {list(axes)}, index_vector_dim = {node.inputs[1].ndim - 1}>"
-    )
-    dtype = node.dtype
-    if combine is None:
-        kind = f"tensor<{_dtypes.MLIR_NAMES[dtype]}>"
-        old, new = emitter.fresh(), emitter.fresh()
-        region = f'{{\n^bb0({old}: {kind}, {new}: {kind}):\n"stablehlo.return"({new}) : ({kind}) -> ()\n}}'
-    else:
-        region = emitter.reducer(combine, dtype)
-    return emitter.op(
-        "stablehlo.scatter",
-        operands,
-        tuple(child.spec for child in node.inputs),
-        node.specs,
-        {
-            "scatter_dimension_numbers": numbers,
-            "indices_are_sorted": "false",
-            "unique_indices": str(node.params["unique"]).lower(),
-        },
-        (region,),
-    )
-
-
-def _gathered(
-    x: ArraySpec, indices: ArraySpec, *, axes: tuple[int, ...], window: tuple[int, ...], batch: int = 0
-) -> ArraySpec:
-    kept = iter([n for axis, n in enumerate(x.shape) if axis not in axes and axis >= batch])
-    places = iter(indices.shape[:-1])
-    ndim = len(window) + indices.ndim - 1
-    return x.with_shape(tuple(next(kept) if axis in window else next(places) for axis in range(ndim)))
-
-
-# x, indices (…, len(axes)): the elements, or whole slices, of x at positions along ``axes``. ``window`` are the
-# axes of the result that come from x; the others come from the indices. The first ``batch`` axes of both go
-# side by side.
-GATHER = Op("getitem", _gathered, _lower_gather)
-# x, indices, updates -> x; ``combine`` names the StableHLO operation, None replaces. Out of range: dropped.
-SCATTER = Op("setitem", lambda x, indices, updates, *, axes, window, combine, unique: x, _lower_scatter)
-DYNAMIC_SLICE = Op(
-    "dynamic_slice",
-    lambda x, *starts, sizes: x.with_shape(sizes),
-    stablehlo("stablehlo.dynamic_slice", lambda node: {"slice_sizes": int_array(node.params["sizes"])}),
-)
-DYNAMIC_UPDATE_SLICE = Op(
-    "dynamic_update_slice", lambda x, update, *starts: x, stablehlo("stablehlo.dynamic_update_slice")
-)
 
 
 # ---- What an index means for a shape
@@ -135,6 +59,12 @@ class _Axis:
     step: int = 1
     reversed: bool = False
     array: Node | None = None
+
+    @property
+    def offset(self) -> int:
+        """The start, where it is static."""
+        assert isinstance(self.start, int), self.start
+        return self.start
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,10 +230,9 @@ def _read_region(x: Node, axes: tuple[_Axis, ...]) -> Node:
             _Axis(0, axis.count, 1, axis.reversed) if isinstance(axis.start, Node) or axis.step == 1 else axis
             for axis in axes
         )
-    starts = tuple(axis.start for axis in axes)
-    limits = tuple(axis.start + (axis.count - 1) * axis.step + 1 if axis.count else axis.start for axis in axes)
-    strides = tuple(axis.step for axis in axes)
-    x = slice_region(x, starts, limits, strides)
+    starts = tuple(axis.offset for axis in axes)
+    stops = tuple(axis.offset + max(0, (axis.count - 1) * axis.step + 1) for axis in axes)
+    x = slice_region(x, starts, stops, tuple(axis.step for axis in axes))
     backwards = tuple(k for k, axis in enumerate(axes) if axis.reversed)
     return REVERSE(x, axes=backwards) if backwards else x
 
@@ -433,7 +362,7 @@ def _write_region(x: Node, update: Node, axes: tuple[_Axis, ...]) -> Node:
         )
         return DYNAMIC_UPDATE_SLICE(x, _write_region(_read_region(x, outer), update, inner), *_starts(outer))
     # A stride spreads the update with gaps, and a mask says where it is.
-    low = tuple(axis.start for axis in axes)
+    low = tuple(axis.offset for axis in axes)
     interior = tuple(axis.step - 1 for axis in axes)
     spans = tuple((axis.count - 1) * axis.step + 1 for axis in axes)
     high = tuple(n - start - span for n, start, span in zip(x.shape, low, spans, strict=True))

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 def sort_key(x: Node, *, signed_zeros: bool = False, descending: bool = False) -> Node:
     """Signed integers that are ordered as the real numbers ``x``; NaN has the greatest, in both directions.
 
-    ``signed_zeros`` puts -0.0 before 0.0 instead of making them equal; then, and of integers always, ``from_sort_key`` gives
-    the values back.
+    ``signed_zeros`` puts -0.0 before 0.0 instead of making them equal; then, and of integers always,
+    ``from_sort_key`` gives the values back.
     """
     if x.dtype == _dtypes.bool_ or x.dtype in (_dtypes.int4, _dtypes.uint4):
         x = convert(x, _dtypes.int8)

@@ -21,7 +21,7 @@ from ._primitives import (
     while_loop,
 )
 from ._rules import broadcast_to, check_dtype, convert, full_like, result_dtype, scalar
-from .indexing import GATHER, SCATTER
+from .gather import GATHER, SCATTER
 from .movement import nonzero_mask
 from .ordering import sort_key
 from .reduction import index_dtype
@@ -79,7 +79,7 @@ def search_keys(ordered: Node, wanted: Node, side: str) -> Node:
 
 @definition
 def nonzero(x: Node, size: int, fill_value: int) -> tuple[Node, ...]:
-    """The first ``size`` positions where ``x`` is not zero, one array for each axis; ``fill_value`` where there are fewer."""
+    """The first ``size`` positions where ``x`` is not zero, one array for each axis; then ``fill_value``."""
     if x.ndim == 0:
         raise ValueError("nonzero: an array without axes has no positions; use reshape(x, (1,))")
     if size < 0:

@@ -19,7 +19,7 @@ from ._primitives import (
     subtract,
 )
 from ._rules import REAL_PART, broadcast_to, convert, result_dtype, scalar
-from .indexing import GATHER, SCATTER
+from .gather import GATHER, SCATTER
 from .ordering import sort_key
 from .reduction import any as _any
 from .reduction import index_dtype
@@ -55,10 +55,10 @@ def _same(x: Node, y: Node) -> Node:
 
 @definition
 def unique(x: Node, size: int) -> tuple[Node, Node, Node, Node]:
-    """The ``size`` least distinct values of ``x``, where each occurs first, which one each element is, how often each occurs.
+    """The ``size`` least distinct values of ``x``; where each occurs first; which one each element is; how often.
 
-    NaN are all distinct. Where there are fewer than ``size``, the least comes again, with a count of 0; elements that are
-    none of them have ``size`` or more in the third result.
+    NaN are all distinct. Where there are fewer than ``size``, the least comes again, with a count of 0; elements that
+    are none of them have ``size`` or more in the third result.
     """
     if size < 0:
         raise ValueError(f"unique: size={size} must not be negative")

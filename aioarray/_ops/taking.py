@@ -6,7 +6,8 @@ from .. import _dtypes
 from .._graph import Node, definition
 from ._primitives import reshape, transpose
 from ._rules import broadcast_shapes, broadcast_to, normalize_axis, scalar
-from .indexing import GATHER, from_end, getitem
+from .gather import GATHER
+from .indexing import from_end, getitem
 
 
 def _check_positions(function: str, indices: Node) -> None:
