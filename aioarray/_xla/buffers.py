@@ -171,16 +171,26 @@ def from_dlpack(source: Any, spec: SpecLike, device: Device, *, copy: bool | Non
     What is copied has been copied when this returns.
     """
     capsule = bindings.import_capsule(source) if hasattr(source, "__dlpack__") else source
-    # jaxlib shares aligned memory even when it is told to copy, so the copy is made below.
-    imported = _jax.dlpack_managed_tensor_to_buffer(capsule, device._device, None, None if copy else copy)
-    # It names no spec, and a sharding of its own, which 0.10.2 then cannot use.
-    buffer = imported._rewrap_with_aval_and_sharding(spec, device._sharding)
-    if copy:
-        buffer = copy_to_device(buffer, spec, device)
+    if not copy:
+        buffer = _import(capsule, spec, device, copy)
+    else:
+        # jaxlib shares aligned memory even when it is told to copy. What it cannot share it does copy.
+        try:
+            shared = _import(capsule, spec, device, False)
+        except bindings.ForeignError:
+            buffer = _import(capsule, spec, device, None)
+        else:
+            buffer = copy_to_device(shared, spec, device)
     if copy is not False:
-        # What jaxlib copies, it copies at some later time.
+        # Whatever jaxlib copies, it copies at some later time.
         buffer.block_until_ready()
     return buffer
+
+
+def _import(capsule: Any, spec: SpecLike, device: Device, copy: bool | None) -> Buffer:
+    buffer = _jax.dlpack_managed_tensor_to_buffer(capsule, device._device, None, copy)
+    # jaxlib names no spec, and a sharding of its own, which 0.10.2 then cannot use.
+    return buffer._rewrap_with_aval_and_sharding(spec, device._sharding)
 
 
 def unsafe_pointer(buffer: Buffer) -> int:
