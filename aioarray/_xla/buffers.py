@@ -168,7 +168,7 @@ def from_dlpack(source: Any, spec: SpecLike, device: Device, *, copy: bool | Non
     """A Buffer from an object with ``__dlpack__``, or from a DLPack capsule.
 
     ``copy`` as in the array API: True copies, False shares or raises (a ForeignError), None shares if it can.
-    What is copied has been copied when this returns.
+    What is copied has been copied when this returns. Raises TypeError unless what comes is of ``spec``.
     """
     capsule = bindings.import_capsule(source) if hasattr(source, "__dlpack__") else source
     if not copy:
@@ -181,14 +181,19 @@ def from_dlpack(source: Any, spec: SpecLike, device: Device, *, copy: bool | Non
             buffer = _import(capsule, spec, device, None)
         else:
             buffer = copy_to_device(shared, spec, device)
-    if copy is not False:
-        # Whatever jaxlib copies, it copies at some later time.
-        buffer.block_until_ready()
+            # jaxlib copies at some later time. (`_import` has waited for its own copies.)
+            buffer.block_until_ready()
     return buffer
 
 
 def _import(capsule: Any, spec: SpecLike, device: Device, copy: bool | None) -> Buffer:
     buffer = _jax.dlpack_managed_tensor_to_buffer(capsule, device._device, None, copy)
+    view, _copied = bindings.host_view(buffer)
+    if (view.dtype, view.shape) != (spec.dtype, spec.shape):
+        raise TypeError(
+            f"from_dlpack: the capsule is of dtype {view.dtype} and shape {view.shape}, but the spec says "
+            f"{spec.dtype} and {spec.shape}"
+        )
     # jaxlib names no spec, and a sharding of its own, which 0.10.2 then cannot use.
     return buffer._rewrap_with_aval_and_sharding(spec, device._sharding)
 

@@ -91,6 +91,13 @@ def test_a_misaligned_array_is_shared_or_refused() -> None:
     assert _xla.unsafe_pointer(buffer) != array.ctypes.data
 
 
+def test_what_comes_must_be_of_the_spec() -> None:
+    for spec in (Spec((3,), np.int32), Spec((3, 1)), Spec((4,))):
+        for copy in (None, True):
+            with pytest.raises(TypeError, match=r"dtype float32 and shape \(3,\), but the spec says"):
+                _xla.from_dlpack(np.zeros(3, np.float32), spec, _xla.default_device(), copy=copy)
+
+
 def test_imported_buffers_can_be_computed_with() -> None:
     device = _xla.default_device()
     spec = Spec((3,))
