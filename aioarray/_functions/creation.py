@@ -515,4 +515,4 @@ def meshgrid(*arrays: ArrayLike, indexing: Literal["xy", "ij"] = "xy") -> tuple[
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing={indexing!r} is not known; use 'xy' or 'ij'")
-    return call(movement.meshgrid, arrays, indexing)  # type: ignore[no-any-return]
+    return call(movement.meshgrid, arrays, indexing) if arrays else ()

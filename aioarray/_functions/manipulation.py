@@ -14,6 +14,7 @@ from .._ops import movement, padding, taking
 from .._ops._rules import broadcast_shapes as _broadcast_shapes
 from .._ops._rules import normalize_axis
 from ._arguments import Shape, axes_of, axis_of, shape_of
+from .creation import asarray
 
 __all__ = [
     "broadcast_arrays",
@@ -119,8 +120,10 @@ def pad(
     >>> aio.pad(aio.asarray([1, 2, 3]), 2, mode="reflect")
     Array([3, 2, 1, 2, 3, 2, 1], dtype=int32)
     """
-    ndim = x.ndim if isinstance(x, (Array, np.ndarray)) else np.ndim(x)
-    widths = tuple((operator.index(a), operator.index(b)) for a, b in np.broadcast_to(np.asarray(pad_width), (ndim, 2)))
+    x = x if isinstance(x, Array) else asarray(x)
+    widths = tuple(
+        (operator.index(a), operator.index(b)) for a, b in np.broadcast_to(np.asarray(pad_width), (x.ndim, 2))
+    )
     return call(padding.pad, (x, constant_values), widths, mode)  # type: ignore[no-any-return]
 
 
@@ -227,4 +230,8 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
     >>> aio.unstack(aio.asarray([[1, 2], [3, 4]]))
     (Array([1, 2], dtype=int32), Array([3, 4], dtype=int32))
     """
-    return call(movement.unstack, (x,), axis_of("unstack", axis))  # type: ignore[no-any-return]
+    place = axis_of("unstack", axis)
+    x = x if isinstance(x, Array) else asarray(x)
+    if x.ndim and x.shape[normalize_axis("unstack", place, x.ndim)] == 0:
+        return ()
+    return call(movement.unstack, (x,), place)  # type: ignore[no-any-return]

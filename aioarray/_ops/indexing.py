@@ -5,6 +5,7 @@ The static ``index`` is a tuple of
 - an ``int``; ``("slice", start, stop, step)``, each an int or None; ``None``, a new axis; ``...``;
 - ``("array", k)``: index array number k, of integers. Negative ones count from the end; reads take the nearest
   element for one that is out of range, updates drop it;
+- ``("new_array", k)``: the same for a new axis of length 1, as a boolean of no dimensions asks for;
 - ``("dynamic", k)``: like an int, but index array number k holds it, checked already and not negative. All positions
   of an axis then share one program;
 - ``("dynamic_slice", k, size)``: ``size`` elements from the position that index array number k holds, likewise.
@@ -51,14 +52,13 @@ Mode: TypeAlias = Literal["set", "add", "multiply", "min", "max"]
 class _Axis:
     """What the index takes of one axis of x: ``count`` elements from ``start`` (a node, or an int), ``step`` apart.
 
-    ``reversed`` says that they come in reverse order; ``array`` is an integer array that chooses among them.
+    ``reversed`` says that they come in reverse order.
     """
 
     start: int | Node
     count: int
     step: int = 1
     reversed: bool = False
-    array: Node | None = None
 
     @property
     def offset(self) -> int:
@@ -87,7 +87,7 @@ class _Plan:
 
 
 def _plan(function: str, shape: tuple[int, ...], index: Index, arrays: tuple[Node, ...]) -> _Plan:
-    taken = sum(1 for entry in index if entry is not None and entry is not ...)
+    taken = sum(1 for entry in index if not _is_new(entry) and entry is not ...)
     if taken > len(shape):
         raise IndexError(f"{function}: {taken} indices for an array of shape {shape}; it takes at most {len(shape)}")
     ellipses = sum(1 for entry in index if entry is ...)
@@ -95,10 +95,11 @@ def _plan(function: str, shape: tuple[int, ...], index: Index, arrays: tuple[Nod
         raise IndexError(f"{function}: the index has {ellipses} ellipses ('...'); it takes one at most")
     if not ellipses:
         index = (*index, ...)
-    has_arrays = any(isinstance(entry, tuple) and entry[0] == "array" for entry in index)
+    has_arrays = any(isinstance(entry, tuple) and entry[0] in ("array", "new_array") for entry in index)
     axes: list[_Axis] = []
     result: list[int] = []
     array_axes: list[int] = []
+    chosen: list[Node] = []
     # Positions in the index, and in the result so far, of what NumPy calls advanced indices: beside integer
     # arrays, scalars are such too.
     advanced: list[tuple[int, int]] = []
@@ -111,6 +112,12 @@ def _plan(function: str, shape: tuple[int, ...], index: Index, arrays: tuple[Nod
                 axes.append(_Axis(0, length))
                 result.append(length)
             # An empty ellipsis separates advanced indices all the same.
+            continue
+        if _is_new(entry):
+            chosen.append(_index_array(function, arrays[entry[1]]))
+            array_axes.append(len(result))
+            advanced.append((place, len(result)))
+            result.append(1)
             continue
         axis = len(axes)
         length = shape[axis]
@@ -134,14 +141,11 @@ def _plan(function: str, shape: tuple[int, ...], index: Index, arrays: tuple[Nod
             axes.append(_Axis(arrays[entry[1]], entry[2]))
             result.append(entry[2])
         elif entry[0] == "array":
-            array = arrays[entry[1]]
-            if array.dtype not in _dtypes.INTEGRAL:
-                raise IndexError(
-                    f"{function}: index array of dtype {array.dtype.name}; it takes integer (or boolean) dtypes"
-                )
+            array = _index_array(function, arrays[entry[1]])
             if length == 0 and array.size:
                 raise IndexError(f"{function}: axis {axis} of length 0 has no element for an index array to choose")
-            axes.append(_Axis(0, length, array=array))
+            axes.append(_Axis(0, length))
+            chosen.append(array)
             array_axes.append(len(result))
             advanced.append((place, len(result)))
             result.append(length)
@@ -152,8 +156,17 @@ def _plan(function: str, shape: tuple[int, ...], index: Index, arrays: tuple[Nod
         places = [place for place, _ in advanced]
         if places == list(range(places[0], places[0] + len(places))):
             position = advanced[0][1]
-    chosen = tuple(axis.array for axis in axes if axis.array is not None)
-    return _Plan(tuple(axes), tuple(result), tuple(array_axes), chosen, position)
+    return _Plan(tuple(axes), tuple(result), tuple(array_axes), tuple(chosen), position)
+
+
+def _is_new(entry: Any) -> bool:
+    return entry is None or (isinstance(entry, tuple) and entry[0] == "new_array")
+
+
+def _index_array(function: str, array: Node) -> Node:
+    if array.dtype not in _dtypes.INTEGRAL:
+        raise IndexError(f"{function}: index array of dtype {array.dtype.name}; it takes integer (or boolean) dtypes")
+    return array
 
 
 def _sliced_axis(function: str, length: int, start: int | None, stop: int | None, step: int | None) -> _Axis:
@@ -288,20 +301,12 @@ def setitem(x: Node, value: Node, *arguments: Any) -> Node:
     twice, "set" keeps the last value (on accelerators any of them) and the other modes combine all.
     """
     arrays, index, mode = arguments[:-2], arguments[-2], arguments[-1]
-    if mode not in _COMBINE:
-        raise ValueError(f"setitem: mode {mode!r} is not known; use {', '.join(map(repr, _COMBINE))}")
-    if value.dtype in _dtypes.COMPLEX and x.dtype not in _dtypes.COMPLEX:
-        raise TypeError(
-            f"setitem: a {value.dtype.name} value does not fit in a {x.dtype.name} array; take real(value) first"
-        )
-    if x.dtype in _dtypes.COMPLEX and mode in ("min", "max"):
-        raise TypeError(f"setitem: mode {mode!r} does not take dtype {x.dtype.name}; complex numbers have no order")
-    combine = (_COMBINE_BOOLEAN if x.dtype == _dtypes.bool_ else _COMBINE)[mode]
+    operation = _operation(x, mode)
     plan = _plan("setitem", x.shape, index, arrays)
     batch = broadcast_shapes("setitem", *[array.shape for array in plan.arrays])
     kept = [n for axis, n in enumerate(plan.shape) if axis not in plan.array_axes]
     shape = (*kept[: plan.position], *batch, *kept[plan.position :])
-    update = _fit(value, shape, x.dtype)
+    update = fit_value(value, shape, x)
     if 0 in shape:
         return x
     if plan.arrays:
@@ -317,18 +322,38 @@ def setitem(x: Node, value: Node, *arguments: Any) -> Node:
             update,
             axes=plan.array_axes,
             window=_window(plan, batch),
-            combine=combine,
+            combine=operation,
             unique=False,
         )
         return target if whole else _write_region(x, reshape(target, plan.region), plan.axes)
     update = reshape(update, plan.region)
-    if combine is not None:
-        update = _COMBINERS[combine](_read_region(x, plan.axes), update)
+    if operation is not None:
+        update = _COMBINERS[operation](_read_region(x, plan.axes), update)
     return _write_region(x, update, plan.axes)
 
 
-def _fit(value: Node, shape: tuple[int, ...], dtype: DType) -> Node:
-    """``value`` in ``dtype``, stretched to ``shape``; leading axes of length 1 may be too many, as in NumPy."""
+def _operation(x: Node, mode: str) -> str | None:
+    """The StableHLO operation that ``mode`` combines with; None to replace."""
+    if mode not in _COMBINE:
+        raise ValueError(f"setitem: mode {mode!r} is not known; use {', '.join(map(repr, _COMBINE))}")
+    if x.dtype in _dtypes.COMPLEX and mode in ("min", "max"):
+        raise TypeError(f"setitem: mode {mode!r} does not take dtype {x.dtype.name}; complex numbers have no order")
+    return (_COMBINE_BOOLEAN if x.dtype == _dtypes.bool_ else _COMBINE)[mode]
+
+
+def combine(mode: str, x: Node, update: Node) -> Node:
+    """``x`` with ``update``, of its shape and dtype, put in its place, added, …"""
+    operation = _operation(x, mode)
+    return update if operation is None else _COMBINERS[operation](x, update)
+
+
+def fit_value(value: Node, shape: tuple[int, ...], x: Node) -> Node:
+    """``value`` in the dtype of ``x``, stretched to ``shape``; it may have too many leading axes of length 1."""
+    if value.dtype in _dtypes.COMPLEX and x.dtype not in _dtypes.COMPLEX:
+        raise TypeError(
+            f"setitem: a {value.dtype.name} value does not fit in a {x.dtype.name} array; take real(value) first"
+        )
+    dtype = x.dtype
     extra = value.ndim - len(shape)
     inner = value.shape[extra:] if extra > 0 else value.shape
     fits = all(n in (1, m) for n, m in zip(inner[::-1], shape[::-1], strict=False))
