@@ -14,7 +14,7 @@ Every operation enqueues work for the device and returns at once with an ``Array
     asyncio.run(main())
 """
 
-from . import errors
+from . import errors, io
 from ._array import Array
 from ._config import default_dtypes
 from ._dtypes import (
