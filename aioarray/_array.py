@@ -1,13 +1,14 @@
 """``Array``, and the ways to run a definition on Arrays: ``unary``, ``binary``, ``call``.
 
-An Array is a spec and one of: a buffer that is ready; a ``Pending``, which has the buffer once it is launched; nothing, when
-it was deleted. It may be used from any thread. Its fields change only together with what they mean: a pending result is
-replaced by its buffer when that is first seen to be ready, and ``a[index] = value`` replaces the whole value.
+An Array is a spec and one of: a buffer that is ready; a ``Pending``, which has the buffer once it is launched; nothing,
+when it was deleted. It may be used from any thread. Its fields change only together with what they mean: a pending
+result is replaced by its buffer when that is first seen to be ready, and ``a[index] = value`` replaces the whole value.
 """
 
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, Union
 
@@ -16,11 +17,13 @@ import numpy as np
 from . import _dtypes, _indexing, _sync_reads, _xla
 from ._at import At
 from ._engine import Pending, Program, engine, pass_ready, wait
-from ._graph import ArraySpec, Definition
+from ._errors import TracedValueError
+from ._graph import ArraySpec, Definition, array_spec
 from ._host_reads import HostReads
 from ._operands import (
     SCALARS,
     Alias,
+    checked_scalar,
     common_device,
     deleted_error,
     find_program,
@@ -45,9 +48,33 @@ _scheduler = engine.scheduler
 class Trace(Protocol):
     """The recording of a function for ``jit``: what Arrays inside it belong to."""
 
-    def call(
-        self, definition: Definition, arrays: tuple[ArrayLike | None, ...], static: tuple[Any, ...]
-    ) -> Any: ...
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def device(self) -> Device: ...
+
+    @property
+    def parent(self) -> Trace | None: ...
+
+    def call(self, definition: Definition, arrays: tuple[ArrayLike | None, ...], static: tuple[Any, ...]) -> Any: ...
+
+    def constant(self, value: np.ndarray, weak: bool = False) -> Array: ...
+
+
+class _Tracing(threading.local):
+    """This thread's innermost function that is being traced; set by ``_traced`` alone.
+
+    While there is one, nothing is launched: operations become a part of it, on whatever Arrays.
+    """
+
+    recording: Trace | None = None
+
+
+tracing = _Tracing()
+
+# Host values up to this size that appear in a traced function are written into its program.
+CONSTANT_BYTES = 1 << 16
 
 
 # Python numbers are weak operands; NumPy arrays and scalars keep their dtype. Anything else is left to its own class.
@@ -81,7 +108,7 @@ def _binary_operator(definition: Definition) -> Callable[[Array, ArrayLike], Arr
             return call(definition, (self, other))  # type: ignore[no-any-return]
         if isinstance(other, (Array, *_OPERANDS)):
             return binary(definition, self, other)
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]
 
     return operator
 
@@ -90,7 +117,7 @@ def _reflected_operator(definition: Definition) -> Callable[[Array, ArrayLike], 
     def operator(self: Array, other: ArrayLike) -> Array:
         if isinstance(other, _OPERANDS):
             return binary(definition, other, self)
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]
 
     return operator
 
@@ -98,12 +125,12 @@ def _reflected_operator(definition: Definition) -> Callable[[Array, ArrayLike], 
 def _in_place_operator(definition: Definition) -> Callable[[Array, ArrayLike], Array]:
     def operator(self: Array, other: ArrayLike) -> Array:
         if not isinstance(other, (Array, *_OPERANDS)):
-            return NotImplemented
+            return NotImplemented  # type: ignore[no-any-return]
         result = binary(definition, self, other)
         if result.shape != self.shape or result.dtype != self.dtype:
             raise (ValueError if result.shape != self.shape else TypeError)(
-                f"{definition.name} in place: the result is {result._spec}, which does not fit into {self._spec}; write "
-                "`x = x + y` for a new array"
+                f"{definition.name} in place: the result is {result._spec}, which does not fit into {self._spec}; "
+                "write `x = x + y` for a new array"
             )
         self._replace(result)
         return self
@@ -183,12 +210,12 @@ class Array(HostReads):
         return self._spec.nbytes
 
     @property
-    def T(self) -> Array:  # noqa: N802 - the standard's name
+    def T(self) -> Array:
         """The transpose: axes in reverse order."""
         return call(movement.permute_dims, (self,), tuple(range(self.ndim))[::-1])  # type: ignore[no-any-return]
 
     @property
-    def mT(self) -> Array:  # noqa: N802 - the standard's name
+    def mT(self) -> Array:
         """The transpose of the last two axes. ``ValueError`` below two dimensions."""
         if self.ndim < 2:
             raise ValueError(f"mT: needs at least two dimensions, this array has {self.ndim}")
@@ -210,18 +237,20 @@ class Array(HostReads):
     def __await__(self) -> Generator[Any, Any, Array]:
         pending = self._settle("await")
         if pending is None:
+            buffer = self._buffer
             yield from pass_ready()
-            self._awaited = True
-            return self
-        yield from wait(_scheduler, pending)
-        if pending.failure is not None:
-            raise pending.failure.exception()
-        if self._pending is pending:  # neither deleted nor overwritten meanwhile
-            self._settle("await")
+        else:
+            yield from wait(_scheduler, pending)
+            if pending.failure is not None:
+                raise pending.failure.exception()
+            buffer = pending.buffer
+            if self._pending is pending:
+                self._settle("await")
+        if self._buffer is buffer:  # neither deleted nor overwritten meanwhile
             self._awaited = True
             return self
         # What was awaited is the value of then; `a[i] = v` has given `a` another one since.
-        return Array(self._spec, pending.buffer, None, True)
+        return Array(self._spec, buffer, None, True)
 
     def block_until_ready(self) -> Array:
         """Hold the calling thread until the value is there; give the array itself. Raises the computation's error.
@@ -241,8 +270,8 @@ class Array(HostReads):
 
     async def to_host(self) -> np.ndarray:
         """The value as a read-only ``numpy.ndarray``; copies, where the device needs it, off the loop."""
-        await self
-        return _xla.to_numpy(self._buffer, self._spec)
+        value = await self  # another object if this one was deleted or overwritten meanwhile
+        return _xla.to_numpy(value._buffer, value._spec)
 
     def _settle(self, what: str) -> Pending | None:
         """Take over the buffer of a pending result that has finished; what is still pending, or failed, comes back."""
@@ -349,7 +378,15 @@ class Array(HostReads):
     # Indexing
 
     def __getitem__(self, index: Any, /) -> Array:
-        static, arrays = _indexing.parse(self._spec.shape, index, Array)
+        kind = type(index)
+        shape = self._spec.shape
+        if kind is int and shape and -shape[0] <= index < shape[0]:
+            position = _position(index % shape[0], self._spec.device)
+            return call(indexing.getitem, (self, position), _FIRST_AXIS)  # type: ignore[no-any-return]
+        static, arrays = _indexing.parse(shape, index, Array)
+        if arrays:
+            device = self._spec.device
+            arrays = [_position(x, device) if type(x) is int else x for x in arrays]
         return call(indexing.getitem, (self, *arrays), static)  # type: ignore[no-any-return]
 
     def __setitem__(self, index: Any, value: ArrayLike, /) -> None:
@@ -369,14 +406,20 @@ class Array(HostReads):
         static, arrays = _indexing.parse(self._spec.shape, index, Array)
         if isinstance(value, SCALARS) and not isinstance(value, np.generic):
             value = _scalar(value, self.dtype, self._spec.device)
+        device = self._spec.device
+        arrays = [_position(x, device) if type(x) is int else x for x in arrays]
         return call(indexing.setitem, (self, value, *arrays), static, mode)  # type: ignore[no-any-return]
 
     def _replace(self, other: Array) -> None:
+        if other._trace is not None:
+            raise TracedValueError(
+                f"update in place of an Array from outside of {other._trace.name!r}, which is being traced: it would get "
+                "no value. Take the array as an argument and return the updated one"
+            )
         self._spec = other._spec
         self._buffer = other._buffer
         self._pending = other._pending
         self._awaited = other._awaited
-
 
     # Operators
 
@@ -468,6 +511,20 @@ class _ScalarCache:
 _scalars = _ScalarCache()
 
 
+# The static part of ``x[i]`` with an int i.
+_FIRST_AXIS = (("dynamic", 0),)
+
+
+def _position(index: int, device: Device | None) -> Array:
+    """An index that is known to be in range, as an operand."""
+    dtype = _dtypes.int32 if index <= 0x7FFFFFFF else _dtypes.int64
+    if tracing.recording is not None:
+        return _scalar(index, dtype, device, weak=False)
+    spec = array_spec((), dtype, device)
+    found = _scalars.get(spec, index)
+    return _scalars.put(spec, index, _scalar(index, dtype, device, weak=False)) if found is None else found
+
+
 def _weak(spec: ArraySpec, x: ArrayLike) -> ArrayLike:
     """A Python number as the operand it is beside an array of ``spec``; anything else unchanged."""
     kind = type(x)
@@ -480,7 +537,6 @@ def _weak(spec: ArraySpec, x: ArrayLike) -> ArrayLike:
         return found
     (dtype,) = scalar_dtypes([x], [spec.dtype])  # type: ignore[list-item]
     return _scalars.put(spec, x, _scalar(x, dtype, spec.device))  # type: ignore[arg-type]
-
 
 
 def unary(definition: Definition, x: ArrayLike) -> Array:
@@ -563,13 +619,18 @@ def call(
             buffers = tuple([x._buffer for x in arrays if x._buffer is not None])  # type: ignore[union-attr]
             if len(buffers) == len(arrays):
                 return _launch(entry, buffers)
+    recording = tracing.recording
+    if recording is not None:
+        if device is not None and device != recording.device:
+            raise ValueError(f"{definition.name}: device {device} inside {recording.name!r}, which runs on {recording.device}")
+        return recording.call(definition, arrays, static)
     converted = _convert(definition, arrays)
     if converted is None:
         return _trace_of(arrays).call(definition, arrays, static)
     specs = tuple(None if x is None else x._spec for x in converted)
     program = find_program(definition, specs, static, device)
     present = [x for x in converted if x is not None]
-    if type(program) is Alias:
+    if isinstance(program, Alias):
         source = present[program.index]
         source._settle(definition.name)
         return source.__copy__()
@@ -619,6 +680,9 @@ def _convert_scalars(definition: Definition, result: list[Any], scalars: list[in
 
 
 def _scalar(value: Scalar, dtype: DType, device: Device | None, weak: bool = True) -> Array:
+    recording = tracing.recording
+    if recording is not None:
+        return recording.constant(np.asarray(checked_scalar(value, dtype)).astype(dtype), weak)
     return Array(*scalar_operand(value, dtype, device or engine.device(), weak), None, True)
 
 
@@ -637,10 +701,15 @@ def as_array(function: str, x: ArrayLike) -> Array:
         return _scalar(x, _dtypes.default_for_rank(_dtypes.scalar_rank(x)), None, weak=False)
     value = np.asarray(x)
     if value.dtype == object:
-        raise TypeError(f"{function}: {type(x).__name__} is not an array of numbers; pass an Array, a NumPy array or a number")
+        raise TypeError(
+            f"{function}: {type(x).__name__} is not an array of numbers; pass an Array, a NumPy array or a number"
+        )
     return from_host(value)
 
 
 def from_host(value: np.ndarray, device: Device | None = None, copy: bool = True) -> Array:
     """A host array as an Array, with its dtype; later changes of ``value`` are not seen unless ``copy`` is False."""
+    recording = tracing.recording
+    if recording is not None and value.nbytes <= CONSTANT_BYTES and device in (None, recording.device):
+        return recording.constant(value)
     return Array(*host_operand(value, device or engine.device(), copy), None, True)

@@ -39,7 +39,7 @@ class AtIndex(Generic[T]):
 
     def get(self) -> T:
         """The elements there, as ``x[index]``."""
-        return self._array[self._index]
+        return self._array[self._index]  # type: ignore[no-any-return]
 
     def set(self, value: Any) -> T:
         """``x`` with these elements replaced by ``value``, which is broadcast and cast to the dtype of ``x``."""
@@ -62,4 +62,4 @@ class AtIndex(Generic[T]):
         return self._update("max", value)
 
     def _update(self, mode: str, value: Any) -> T:
-        return self._array._updated(self._index, mode, value)
+        return self._array._updated(self._index, mode, value)  # type: ignore[no-any-return]

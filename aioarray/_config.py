@@ -68,7 +68,7 @@ def overridden() -> bool:
     return _state.overridden
 
 
-class default_dtypes:  # noqa: N801 - used like a function
+class default_dtypes:
     """Set the default real and integral dtypes; as a context manager, for its body only.
 
     ``real`` is ``"float32"`` or ``"float64"``, ``integral`` ``"int32"`` or ``"int64"``; what is left out stays.
@@ -114,9 +114,7 @@ class default_dtypes:  # noqa: N801 - used like a function
         _scoped.reset(self._token)
 
 
-def _choose(
-    argument: str, given: str | np.dtype | None, before: np.dtype, allowed: tuple[str, str]
-) -> np.dtype:
+def _choose(argument: str, given: str | np.dtype | None, before: np.dtype, allowed: tuple[str, str]) -> np.dtype:
     if given is None:
         return before
     dtype = np.dtype(given)

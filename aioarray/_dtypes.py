@@ -6,7 +6,7 @@ A dtype is a ``numpy.dtype``; those beyond NumPy's own (bfloat16, float8, int4) 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import ml_dtypes
 import numpy as np
@@ -55,10 +55,10 @@ MLIR_NAMES: dict[DType, str] = {
     complex128: "complex<f64>",
 }
 
-SIGNED = frozenset({int4, int8, int16, int32, int64})
-UNSIGNED = frozenset({uint4, uint8, uint16, uint32, uint64})
-INTEGRAL = SIGNED | UNSIGNED
-REAL_FLOATING = frozenset(
+SIGNED: frozenset[DType] = frozenset({int4, int8, int16, int32, int64})
+UNSIGNED: frozenset[DType] = frozenset({uint4, uint8, uint16, uint32, uint64})
+INTEGRAL: frozenset[DType] = SIGNED | UNSIGNED
+REAL_FLOATING: frozenset[DType] = frozenset(
     {
         float8_e4m3fn,
         float8_e5m2,
@@ -71,14 +71,14 @@ REAL_FLOATING = frozenset(
         float64,
     }
 )
-COMPLEX = frozenset({complex64, complex128})
-FLOATING = REAL_FLOATING | COMPLEX
-REAL = INTEGRAL | REAL_FLOATING
-NUMERIC = REAL | COMPLEX
-BOOLEAN = frozenset({bool_})
-INTEGRAL_OR_BOOLEAN = INTEGRAL | BOOLEAN
-REAL_OR_BOOLEAN = REAL | BOOLEAN
-ALL = NUMERIC | BOOLEAN
+COMPLEX: frozenset[DType] = frozenset({complex64, complex128})
+FLOATING: frozenset[DType] = REAL_FLOATING | COMPLEX
+REAL: frozenset[DType] = INTEGRAL | REAL_FLOATING
+NUMERIC: frozenset[DType] = REAL | COMPLEX
+BOOLEAN: frozenset[DType] = frozenset({bool_})
+INTEGRAL_OR_BOOLEAN: frozenset[DType] = INTEGRAL | BOOLEAN
+REAL_OR_BOOLEAN: frozenset[DType] = REAL | BOOLEAN
+ALL: frozenset[DType] = NUMERIC | BOOLEAN
 
 # The names of the standard's dtype categories, for messages.
 CATEGORY_NAMES: dict[frozenset[DType], str] = {
@@ -105,7 +105,7 @@ def as_dtype(dtype: object) -> DType:
         result = result.newbyteorder("=")
     if result not in MLIR_NAMES:
         raise TypeError(f"dtype {result} is not supported on devices; use one of {_names()}")
-    return result
+    return result  # type: ignore[no-any-return]
 
 
 def _names() -> str:
@@ -176,6 +176,6 @@ def complex_of(dtype: DType) -> DType:
     return complex128 if dtype == float64 else complex64
 
 
-def iinfo(dtype: DType) -> ml_dtypes.iinfo:
+def iinfo(dtype: DType) -> Any:
     """Bounds of an integer dtype, also of those that NumPy does not know."""
     return ml_dtypes.iinfo(dtype)

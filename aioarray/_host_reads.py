@@ -89,12 +89,14 @@ class HostReads:
             return value.astype(dtype)
         return value.copy() if copy else value
 
-    def __contains__(self, value: object) -> bool:
+    def __contains__(self, value: Any) -> bool:
         return bool(np.isin(value, self._host_value("in array")).all())
 
     def __repr__(self) -> str:
         if not self._shows_value():
-            return f"Array(shape={self._spec.shape}, dtype={self._spec.dtype.name}, device={self.device}, {self._state()})"
+            return (
+                f"Array(shape={self._spec.shape}, dtype={self._spec.dtype.name}, device={self.device}, {self._state()})"
+            )
         return self._formatted(np.array2string(self._value_to_show(), separator=", ", prefix="Array("))
 
     def __str__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ._dtypes import bool_
 Parsed = tuple[tuple[Any, ...], list[Any]]
 
 
-def parse(shape: tuple[int, ...], index: Any, array_type: type) -> Parsed:
+def parse(shape: tuple[int, ...], index: Any, array_type: type[Any]) -> Parsed:
     """The static part of ``index`` into an array of ``shape``, and the index arrays it refers to by number.
 
     Integers are passed as index arrays too, so that all positions share one program. Boolean masks are read, since the
@@ -45,10 +46,10 @@ def parse(shape: tuple[int, ...], index: Any, array_type: type) -> Parsed:
 
 
 def _parse_array(
-    entry: Any, shape: tuple[int, ...], axis: int, static: list[Any], arrays: list[Any], array_type: type
+    entry: Any, shape: tuple[int, ...], axis: int, static: list[Any], arrays: list[Any], array_type: type[Any]
 ) -> int:
     """Append what an array between the brackets stands for; give how many axes it takes."""
-    value = entry if isinstance(entry, array_type) else np.asarray(entry)
+    value: Any = entry if isinstance(entry, array_type) else np.asarray(entry)
     if value.dtype == bool_:
         mask = np.asarray(value)
         if mask.shape != shape[axis : axis + mask.ndim]:
@@ -57,7 +58,9 @@ def _parse_array(
                 f"{shape[axis : axis + mask.ndim]}; they must agree"
             )
         if mask.ndim == 0:
-            raise IndexError("getitem: a boolean of no dimensions is no index; use None, or where()")
+            static.append(("new_array", len(arrays)))
+            arrays.append(np.zeros(int(mask), np.int32))
+            return 0
         for positions in np.nonzero(mask):
             static.append(("array", len(arrays)))
             arrays.append(positions)
@@ -66,25 +69,25 @@ def _parse_array(
         value = np.asarray(entry, np.int32) if np.size(entry) == 0 else value
     if value.dtype.kind not in "iu":
         raise IndexError(
-            f"getitem: {type(entry).__name__} of dtype {value.dtype} is no index; use integers, slices, None, '...', and "
-            "arrays of integers or booleans"
+            f"getitem: {type(entry).__name__} of dtype {value.dtype} is no index; use integers, slices, None, '...', "
+            "and arrays of integers or booleans"
         )
     static.append(("array", len(arrays)))
     arrays.append(value)
     return 1
 
 
-def _dimensions(entry: Any, array_type: type) -> int:
+def _dimensions(entry: Any, array_type: type[Any]) -> int:
     if entry is None or entry is ...:
         return 0
     if isinstance(entry, (slice, int, np.integer)) and not isinstance(entry, bool):
         return 1
-    value = entry if isinstance(entry, array_type) else np.asarray(entry)
+    value: Any = entry if isinstance(entry, array_type) else np.asarray(entry)
     return int(value.ndim) if value.dtype == bool_ else 1
 
 
 def _bound(value: Any) -> int | None:
-    return None if value is None else value.__index__()  # type: ignore[no-any-return]
+    return None if value is None else int(operator.index(value))
 
 
 def _position(index: int, axis: int, length: int) -> int:

@@ -98,11 +98,16 @@ class ModuleEmitter:
             f'"stablehlo.return"({c}) : ({scalar}) -> ()\n}}'
         )
 
-    def region(self, graph: Graph) -> str:
-        """``graph`` as a region: its inputs are the block's arguments, its outputs are returned."""
+    def region(self, graph: Graph, bound: tuple[str, ...] = ()) -> str:
+        """``graph`` as a region, whose outputs are returned.
+
+        Its last inputs are the values ``bound`` of the enclosing block, its other inputs the region's arguments.
+        """
         outer, self._lines = self._lines, []
-        names = {id(node): self.fresh() for node in graph.inputs}
-        arguments = ", ".join(f"{names[id(node)]}: {tensor_type(node.spec)}" for node in graph.inputs)
+        parameters = graph.inputs[: len(graph.inputs) - len(bound)]
+        names = {id(node): self.fresh() for node in parameters}
+        names.update(zip(map(id, graph.inputs[len(parameters) :]), bound, strict=True))
+        arguments = ", ".join(f"{names[id(node)]}: {tensor_type(node.spec)}" for node in parameters)
         values = self.body(graph, names)
         types = ", ".join(tensor_type(node.spec) for node in graph.outputs)
         self._lines.append(f'"stablehlo.return"({", ".join(values)}) : ({types}) -> ()')

@@ -10,7 +10,7 @@ import numpy as np
 from . import _config, _dtypes, _xla
 from ._engine import Pending, Program, engine
 from ._errors import DeletedArrayError
-from ._graph import ArraySpec, Definition, Graph, Node, array_spec, input_node, topological
+from ._graph import ArraySpec, Definition, Graph, Node, array_spec, input_node, operations
 
 if TYPE_CHECKING:
     from ._dtypes import DType, Scalar
@@ -34,18 +34,23 @@ class Alias:
         self.spec = spec
 
 
+def checked_scalar(value: Scalar, dtype: DType) -> Scalar:
+    """A Python number as one that ``dtype`` holds; ``OverflowError`` for integers that it does not."""
+    if dtype not in _dtypes.INTEGRAL:
+        return value
+    number = int(value.real)
+    information = np.iinfo(dtype) if dtype.kind in "iu" else _dtypes.iinfo(dtype)
+    if not information.min <= number <= information.max:
+        raise OverflowError(
+            f"Python integer {number} is out of bounds for {dtype.name}, which holds "
+            f"{information.min}..{information.max}; cast the array to a wider dtype with astype() first"
+        )
+    return number
+
+
 def _put_scalar(value: Scalar, spec: ArraySpec) -> Buffer:
     assert spec.device is not None
-    if spec.dtype in _dtypes.INTEGRAL:
-        number = int(value.real)
-        information = np.iinfo(spec.dtype) if spec.dtype.kind in "iu" else _dtypes.iinfo(spec.dtype)
-        if not information.min <= number <= information.max:
-            raise OverflowError(
-                f"Python integer {number} is out of bounds for {spec.dtype.name}, which holds "
-                f"{information.min}..{information.max}; cast the array to a wider dtype with astype() first"
-            )
-        value = number
-    return _xla.put_scalar(value, spec, spec.device)
+    return _xla.put_scalar(checked_scalar(value, spec.dtype), spec, spec.device)
 
 
 def scalar_operand(value: Scalar, dtype: DType, device: Device, weak: bool = True) -> Operand:
@@ -123,7 +128,7 @@ def make_program(
     options: tuple[tuple[str, Any], ...] = (),
 ) -> Program:
     """A program, not yet compiled, that gives ``outputs`` from ``inputs``."""
-    ops = {node.op for node in topological(outputs)}
+    ops = operations(outputs)
     return Program(
         name,
         Graph(name, inputs, outputs),
@@ -157,11 +162,11 @@ def find_program(
         program.used = True
         if program.tiny and program.single and key not in definition.fast and not _config.overridden():
             definition.fast[key] = (program.execute, program.handlers, program.out_spec, program)
-    return program  # type: ignore[no-any-return]
+    return program
 
 
 def deleted_error(what: str) -> DeletedArrayError:
     return DeletedArrayError(
-        f"{what}: this Array was deleted (by delete(), or by being donated to a jitted function); keep a copy, or do not "
-        "use it afterwards"
+        f"{what}: this Array was deleted (by delete(), or by being donated to a jitted function); keep a copy, or do "
+        "not use it afterwards"
     )

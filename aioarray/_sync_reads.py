@@ -32,7 +32,7 @@ _scoped: ContextVar[Policy | None] = ContextVar("aioarray_sync_reads", default=N
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
-class sync_reads:  # noqa: N801 - used like a function
+class sync_reads:
     """Set the policy for synchronous reads in event loops: "allow", "warn" (the default) or "raise".
 
     Called, it sets the process's default; used with ``with``, it holds for the body, in this task and those it starts.

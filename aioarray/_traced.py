@@ -1,38 +1,54 @@
 """Arrays without a value: what a function that is being traced computes with.
 
-A ``Recording`` belongs to one call of a Python function, on one thread; its ``TracedArray`` objects wrap nodes. Arrays that
-the function closes over become further inputs, found by identity.
+A ``Recording`` belongs to one call of a Python function, on one thread; its ``TracedArray`` objects wrap nodes. Arrays
+that the function closes over become further inputs, found by identity.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 import numpy as np
 
 from . import _dtypes
-from ._array import Array, ArrayLike, as_array
+from ._array import Array, ArrayLike, as_array, tracing
+from ._engine import engine, origin
 from ._errors import TracedValueError
 from ._graph import ArraySpec, Definition, Node, array_spec, constant, input_node
-from ._operands import SCALARS
+from ._operands import SCALARS, checked_scalar, scalar_dtypes
 
 if TYPE_CHECKING:
+    from ._array import Trace
+    from ._dtypes import DType, Scalar
     from ._engine import Pending
     from ._xla import Device
 
 
 class Recording:
-    """The trace of one function. One thread."""
+    """The trace of one function, or of the body of one of its loops. One thread; ``with`` it, the function is called."""
 
-    __slots__ = ("captured", "closed", "device", "inputs", "name")
+    __slots__ = ("captured", "closed", "device", "inputs", "name", "parent")
 
     def __init__(self, name: str, device: Device) -> None:
         self.name = name
         self.device = device
         self.inputs: list[Node] = []
-        # Arrays from outside, by identity, with the input that stands for each.
+        # Arrays from outside, with the input that stands for each; by the identity of the Array, or of the node of a
+        # traced one.
         self.captured: dict[int, tuple[Array, Node]] = {}
         self.closed = False
+        self.parent: Trace | None = None
+
+    def __enter__(self) -> Recording:
+        self.parent = tracing.recording
+        tracing.recording = self
+        engine.scheduler.begin_trace()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.closed = True
+        tracing.recording = self.parent
+        engine.scheduler.end_trace()
 
     def argument(self, spec: ArraySpec) -> TracedArray:
         """A traced array for an argument of the function."""
@@ -42,33 +58,69 @@ class Recording:
 
     def call(self, definition: Definition, arrays: tuple[ArrayLike | None, ...], static: tuple[Any, ...]) -> Any:
         """``definition`` on nodes: inlined into the recording."""
-        nodes = [None if x is None else self.node(definition.name, x) for x in arrays]
-        output = definition(*nodes, *static)
+        output = definition(*self._nodes(definition.name, arrays), *static)
         if isinstance(output, (tuple, list)):
             return tuple(TracedArray(self, node) for node in output)
         return TracedArray(self, output)
 
+    def _nodes(self, function: str, arrays: tuple[ArrayLike | None, ...]) -> list[Node | None]:
+        nodes: list[Any] = [
+            x if x is None or is_scalar(x) else self.node(function, x)  # numbers take the dtype of the others
+            for x in arrays
+        ]
+        scalars = [x for x in nodes if is_scalar(x)]
+        if scalars:
+            try:
+                dtypes = iter(scalar_dtypes(scalars, [x.dtype for x in nodes if isinstance(x, Node)]))
+            except TypeError as error:
+                raise TypeError(f"{function}: {error}") from None
+            return [scalar_constant(x, next(dtypes)) if is_scalar(x) else x for x in nodes]
+        return nodes
+
+    def constant(self, value: np.ndarray, weak: bool = False) -> TracedArray:
+        """A host value as a part of the recording; later changes of ``value`` are not seen."""
+        return TracedArray(self, constant(np.array(value, _dtypes.as_dtype(value.dtype)), weak))
+
     def node(self, function: str, x: ArrayLike) -> Node:
         """The node that stands for ``x`` in this recording."""
-        if isinstance(x, TracedArray):
-            if x._trace is not self or self.closed:
-                raise TracedValueError(
-                    f"{function}: got an array traced by {x._trace.name!r} outside of that call; a traced array has no "
-                    "value, so it must not be kept. Return it from the function instead of storing it"
-                )
-            return x._node
-        if isinstance(x, SCALARS) and not isinstance(x, np.generic):
-            dtype = _dtypes.default_for_rank(_dtypes.scalar_rank(x))
-            return constant(np.asarray(x).astype(dtype), weak=True)
+        if is_scalar(x):
+            return scalar_constant(x, _dtypes.default_for_rank(_dtypes.scalar_rank(x)))
         array = as_array(function, x)
-        found = self.captured.get(id(array))
+        key = id(array)
+        if isinstance(array, TracedArray):
+            if array._trace is self and not self.closed:
+                return array._node
+            self._check_enclosing(function, array._trace)
+            key = id(array._node)
+        elif array.device != self.device:
+            raise ValueError(
+                f"{self.name}: uses an array on {array.device}, but runs on {self.device}; move it with to_device()"
+            )
+        found = self.captured.get(key)
         if found is None:
-            if array.device != self.device:
-                raise ValueError(
-                    f"{self.name}: uses an array on {array.device}, but runs on {self.device}; move it with to_device()"
-                )
-            found = self.captured[id(array)] = (array, input_node(array._spec))
+            # A copy of a traced one, which `x[i] = v` might give another node.
+            found = self.captured[key] = (array if key == id(array) else array.__copy__(), input_node(array._spec))
         return found[1]
+
+    def _check_enclosing(self, function: str, other: Recording) -> None:
+        recording: Trace | None = None if self.closed else self.parent
+        while recording is not None and recording is not other:
+            recording = recording.parent
+        if recording is None:
+            raise TracedValueError(
+                f"{function}: got an array traced by {other.name!r} outside of that call; a traced array has no "
+                "value, so it must not be kept. Return it from the function instead of storing it"
+            )
+
+
+def is_scalar(x: object) -> TypeGuard[Scalar]:
+    """Whether ``x`` is a Python number, which is weak; NumPy's keep their dtype."""
+    return isinstance(x, SCALARS) and not isinstance(x, np.generic)
+
+
+def scalar_constant(value: Scalar, dtype: DType) -> Node:
+    """A Python number as a node of ``dtype``; ``OverflowError`` for integers that it does not hold."""
+    return constant(np.asarray(checked_scalar(value, dtype)).astype(dtype), weak=True)
 
 
 class TracedArray(Array):
@@ -84,9 +136,17 @@ class TracedArray(Array):
         self._node = node
 
     def _no_value(self, what: str) -> NoReturn:
+        where = origin()
+        place = f" at {where[0]}:{where[1]}" if where else ""
+        if self._trace.closed:
+            raise TracedValueError(
+                f"{what}{place}: this array {self._spec} was kept from a call of {self._trace.name!r} in which it was "
+                "traced, and never had a value; return it from the function instead of storing it"
+            )
         raise TracedValueError(
-            f"{what}: inside {self._trace.name!r}, which is being traced, this array {self._spec} has no value yet. Use "
-            "aio.where or aio.lax.cond to choose by it, a static argument for what shapes depend on, or compute it outside"
+            f"{what}{place}: inside {self._trace.name!r}, which is being traced, this array {self._spec} has no value "
+            "yet. Use aio.where or aio.lax.cond to choose by it, a static argument for what shapes depend on, or compute "
+            "it outside"
         )
 
     def _settle(self, what: str) -> Pending | None:
@@ -119,6 +179,10 @@ class TracedArray(Array):
         return TracedArray(self._trace, self._node)
 
     def _replace(self, other: Array) -> None:
-        traced = other if isinstance(other, TracedArray) else TracedArray(self._trace, self._trace.node("setitem", other))
-        self._node = traced._node
-        self._spec = traced._spec
+        if self._trace is not tracing.recording:
+            raise TracedValueError(
+                f"update in place of an array of {self._trace.name!r} outside of it, or in the body of a loop or branch; "
+                "there, make it a part of what the body takes and returns"
+            )
+        self._node = self._trace.node("setitem", other)
+        self._spec = array_spec(self._node.shape, self._node.dtype, self._trace.device, self._node.weak)

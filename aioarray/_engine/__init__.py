@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .. import _config, _xla
 from .compiler import Compiler
-from .failure import Failure
+from .failure import Failure, origin
 from .launch import Launch, Pending, Program
 from .programs import ProgramCache
 from .scheduler import HIGH_WATER, Scheduler
@@ -49,7 +49,7 @@ class Engine:
             atexit.register(self._close)
             os.register_at_fork(after_in_child=self._after_fork_in_child)
             _config.call_when_overridden(self.scheduler.close_fast_path)
-            self.threads.open()
+            self.threads.open([*self.scheduler.first_threads(), *self.compiler.first_threads()])
             self.scheduler.start(fast_path=not _config.overridden())
             self._started = True
 
@@ -85,6 +85,7 @@ __all__ = [
     "current_host",
     "engine",
     "in_event_loop",
+    "origin",
     "pass_ready",
     "wait",
     "wait_drained",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .launch import Program
-    from .threads import Threads
+    from .threads import Request, Threads
 
 # Added to the niceness of compile threads, so that a loop's thread is scheduled before them.
 NICENESS = 10
@@ -72,6 +72,11 @@ class Compiler:
     def report_to(self, done: Callable[[Program], None]) -> None:
         """Have ``done(program)`` called, on a compile worker, for each program that is through."""
         self._done = done
+
+    def first_threads(self) -> list[Request]:
+        """The threads to begin with: one worker."""
+        self._workers = 1
+        return [(self._worker, "aioarray-compile-1")]
 
     def submit(self, program: Program) -> None:
         """Compile ``program`` when a worker is free. Any thread; does not block."""

@@ -48,9 +48,7 @@ class Failure:
         self.seen = True
         if self.compiling:
             return CompileError(str(self))
-        return DeviceError(
-            self.message, operation=self.operation, location=self.location, status=self.status
-        )
+        return DeviceError(self.message, operation=self.operation, location=self.location, status=self.status)
 
     def __str__(self) -> str:
         where = f", enqueued at {self.location}" if self.location else ""

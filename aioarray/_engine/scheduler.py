@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from .._xla import Buffer
     from .compiler import Compiler
-    from .threads import Threads
+    from .threads import Request, Threads
 
 # Unfinished launches inside PJRT; its own limit, where dispatch begins to block, is 32.
 WINDOW: Final = 16
@@ -75,6 +75,7 @@ class Scheduler:
         "_lock",
         "_threads",
         "_to_watch",
+        "_traces",
         "_watchers",
         "_work",
         "_workers",
@@ -104,6 +105,7 @@ class Scheduler:
         self.most_in_flight = 0
         self._closing = False
         self._fast_path = False
+        self._traces = 0  # functions that are being traced, on any thread: what they call must not be launched
         self._lanes = itertools.count(1)
         self._flying: dict[Launch, Buffer] = {}  # launched, unfinished, oldest first; a buffer to wait on
         self._cheap: deque[ReferenceType[Launch]] = deque()  # could be launched, any thread will do
@@ -124,12 +126,32 @@ class Scheduler:
         """Accept work; the client exists."""
         with self._lock:
             self._fast_path = fast_path
-            self.open = fast_path and not self._closing
+            self._open_if_possible()
+
+    def first_threads(self) -> list[Request]:
+        """The threads to begin with: one launch worker, one watcher."""
+        self._workers = self._watchers = 1
+        return [(self._launch_worker, "aioarray-launch-1"), (self._idle_watcher, "aioarray-watch-1")]
 
     def close_fast_path(self) -> None:
         """From now on every launch comes through ``enqueue``. Any thread."""
         with self._lock:
             self._fast_path = self.open = False
+
+    def begin_trace(self) -> None:
+        """Keep callers off the fast path, which does not look whether they are being traced."""
+        with self._lock:
+            self._traces += 1
+            self.open = False
+
+    def end_trace(self) -> None:
+        """The end of what ``begin_trace`` began."""
+        with self._lock:
+            self._traces -= 1
+            self._open_if_possible()
+
+    def _open_if_possible(self) -> None:
+        self.open = self._fast_path and not self._traces and not self._closing and self.in_flight < self.window
 
     def after_fork_in_child(self) -> None:
         """The threads are gone and the locks may be held by them: nothing is launched any more."""
@@ -180,12 +202,7 @@ class Scheduler:
             if self.in_flight >= self.window and not self._cheap and not self._dear:
                 self._sweep(woken)
             launch_class = program.launch_class
-            if (
-                missing
-                or launch_class is None
-                or launch_class.current == cost.DEAR
-                or self.in_flight >= self.window
-            ):
+            if missing or launch_class is None or launch_class.current == cost.DEAR or self.in_flight >= self.window:
                 results = self._queue(program, arguments, sources, missing)
             else:
                 self._occupy()
@@ -286,6 +303,8 @@ class Scheduler:
             self._finish(launch, buffers[0] if buffers else None, failure, woken)
         else:
             self._flying[launch] = buffers[0]
+            if self._cheap or self._dear or self._drainers:
+                self._watch(launch)  # somebody waits for a place, or for the count to fall
         return list(pendings)
 
     def adopt(self, program: Program, buffers: list[Buffer]) -> list[Buffer | Pending]:
@@ -317,8 +336,10 @@ class Scheduler:
 
     def _vacate(self, woken: list[Waiter]) -> None:
         self.in_flight -= 1
-        if self.in_flight < self.window and self._fast_path and not self._closing:
-            self.open = True
+        if not self.open:
+            self._open_if_possible()
+        if self._cheap or self._dear:
+            self._call_worker()
         if self._drainers:
             self._check_drainers(woken)
 
@@ -462,6 +483,11 @@ class Scheduler:
             self._watchers += 1
             self._threads.start(self._watcher, f"aioarray-watch-{self._watchers}")
 
+    def _idle_watcher(self) -> None:
+        with self._lock:
+            self._idle_watchers += 1
+        self._watcher()
+
     def _watcher(self) -> None:
         while True:
             launch = self._to_watch.get()
@@ -508,9 +534,7 @@ class Scheduler:
             if launch.state != FINISHED:
                 self._finish(launch, self._flying[launch], None, woken)
 
-    def _finish(
-        self, launch: Launch, buffer: Buffer | None, failure: Failure | None, woken: list[Waiter]
-    ) -> None:
+    def _finish(self, launch: Launch, buffer: Buffer | None, failure: Failure | None, woken: list[Waiter]) -> None:
         """``launch`` is over: it has a ready ``buffer``, or ``failure``. Under the lock."""
         if failure is None and buffer is not None:
             try:
@@ -531,8 +555,7 @@ class Scheduler:
             if pending is None:
                 continue
             if failure is not None:
-                pending.failure = failure
-                pending.buffer = None
+                pending.failure = failure  # the buffer stays: a launch that was released by it may be about to read it
                 self._fail_dependents(pending, failure, woken)
             pending.launch = None
         woken.extend(launch.waiters.values())
@@ -597,6 +620,7 @@ class Scheduler:
 
     def add_waiter(self, launch: Launch, key: object, waiter: Waiter) -> Waiter | None:
         """Register ``waiter`` under ``key``, or give the one that is there; None if ``launch`` has finished."""
+        _xla.get_client()  # raises in a forked child, where nothing ever finishes
         with self._lock:
             if launch.state == FINISHED:
                 return None
@@ -611,6 +635,8 @@ class Scheduler:
 
     def add_drainer(self, waiter: Waiter, limit: int) -> bool:
         """Wake ``waiter`` when fewer than ``limit`` launches are unfinished; False if that is so already."""
+        if _xla.is_forked():
+            _xla.get_client()  # raises
         woken: list[Waiter] = []
         with self._lock:
             self._sweep(woken)
@@ -632,6 +658,7 @@ class Scheduler:
         launch = pending.launch
         if launch is None:
             return
+        _xla.get_client()  # as above
         buffer = pending.buffer
         if buffer is not None:
             self._await_buffer(launch, buffer)

@@ -7,7 +7,7 @@ They are daemons, since the interpreter joins others before the atexit hook that
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 
 Request = tuple[Callable[[], None], str]
@@ -21,12 +21,18 @@ class Threads:
     def __init__(self) -> None:
         self._queue: SimpleQueue[Request | None] = SimpleQueue()
         self._spawner: threading.Thread | None = None
-        self._threads: list[threading.Thread] = []  # appended to by the spawner only
+        self._threads: list[threading.Thread] = []  # appended to by `open`, then by the spawner only
 
-    def open(self) -> None:
-        """Start the spawner: at first use of the engine."""
+    def open(self, first: Sequence[Request]) -> None:
+        """Start the spawner, and the threads in ``first``: at first use of the engine.
+
+        Those are the ones that the engine cannot do without: once the main thread has ended, Python starts no more,
+        while other threads of the program may still wait for results.
+        """
         self._spawner = threading.Thread(target=self._spawn, name="aioarray-spawner", daemon=True)
         self._spawner.start()
+        for target, name in first:
+            self._start_now(target, name)
 
     def start(self, target: Callable[[], None], name: str) -> None:
         """Have ``target()`` run on a new thread soon. Does not wait."""
@@ -51,7 +57,13 @@ class Threads:
 
     def _spawn(self) -> None:
         while (request := self._queue.get()) is not None:
-            target, name = request
-            thread = threading.Thread(target=target, name=name, daemon=True)
-            self._threads.append(thread)
-            thread.start()
+            try:
+                self._start_now(*request)
+            except RuntimeError:
+                # The interpreter is ending and starts no more threads; the first ones do the work that is left.
+                return
+
+    def _start_now(self, target: Callable[[], None], name: str) -> None:
+        thread = threading.Thread(target=target, name=name, daemon=True)
+        thread.start()
+        self._threads.append(thread)

@@ -229,9 +229,7 @@ def wait(scheduler: Scheduler, pending: Pending) -> Generator[Any, Any, None]:
     yield from host.park(rendezvous.line)
 
 
-def _spin(
-    scheduler: Scheduler, host: Host, launch: Launch, pending: Pending
-) -> Generator[Any, Any, None]:
+def _spin(scheduler: Scheduler, host: Host, launch: Launch, pending: Pending) -> Generator[Any, Any, None]:
     deadline = time.perf_counter() + SPIN_SECONDS
     host.spinning += 1
     try:

@@ -16,7 +16,7 @@ from .node import (
     results,
 )
 from .spec import ArraySpec, array_spec
-from .verify import GraphError, topological, verify
+from .verify import GraphError, operations, topological, verify
 
 __all__ = [
     "CONSTANT",
@@ -34,6 +34,7 @@ __all__ = [
     "constant",
     "definition",
     "input_node",
+    "operations",
     "result",
     "results",
     "topological",

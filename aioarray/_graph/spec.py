@@ -56,9 +56,7 @@ _interned: WeakValueDictionary[_Key, ArraySpec] = WeakValueDictionary()
 _lock = threading.RLock()  # re-entrant: a spec may be made in a destructor that runs inside the table
 
 
-def array_spec(
-    shape: tuple[int, ...], dtype: DType, device: Device | None = None, weak: bool = False
-) -> ArraySpec:
+def array_spec(shape: tuple[int, ...], dtype: DType, device: Device | None = None, weak: bool = False) -> ArraySpec:
     """The one spec of that shape, dtype, device and weakness."""
     key = (shape, dtype, device, weak)
     found = _interned.get(key)

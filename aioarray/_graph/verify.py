@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .node import CONSTANT, INPUT, RESULT, Graph, Node
+from .node import CONSTANT, INPUT, RESULT, Graph, Node, Op
 
 
 class GraphError(AssertionError):
@@ -27,6 +27,18 @@ def topological(outputs: tuple[Node, ...]) -> list[Node]:
         stack.append((node, True))
         stack.extend((child, False) for child in reversed(node.inputs) if id(child) not in seen)
     return order
+
+
+def operations(outputs: tuple[Node, ...]) -> set[Op]:
+    """The operations that ``outputs`` are made of, those in the bodies of loops and branches too."""
+    found: set[Op] = set()
+    unseen = [outputs]
+    while unseen:
+        for node in topological(unseen.pop()):
+            found.add(node.op)
+            unseen.extend(value.outputs for value in node.params.values() if isinstance(value, Graph))
+            unseen.extend(graph.outputs for graph in node.params.get("branches", ()))
+    return found
 
 
 def verify(graph: Graph) -> list[Node]:
