@@ -6,13 +6,16 @@ dtype of the other one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from .. import _dtypes
-from .._dtypes import DType
 from .._graph import ArraySpec, Emitter, Graph, Node, Op, Specs, array_spec, input_node, results
 from ._rules import full_like, int_array, predicate, same, same2, stablehlo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .._dtypes import DType
 
 Operand: TypeAlias = Node | int | float
 
@@ -229,7 +232,7 @@ _SORT = Op("sort", _infer_sort, _lower_sort)
 
 
 def sort_by_key(key: Node, values: Node, axis: int) -> Node:
-    """``values`` along ``axis`` in the order of the integers ``key``, which has their shape; equal keys stay in order."""
+    """``values`` along ``axis`` in the order of the integers ``key``, of their shape; equal keys stay in order."""
     return results(_SORT(key, values, axis=axis % key.ndim))[1]
 
 

@@ -7,18 +7,22 @@ partitionable. Those that loop until they accept a sample are in ``rejection``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import ml_dtypes
 import numpy as np
 
 from .. import _config, _dtypes
-from .._dtypes import DType
 from .._graph import Definition, Node, definition
 from . import _primitives as p
-from . import reduction, threefry
+from . import reduction, scan, searching, threefry
 from ._rules import broadcast_shapes, broadcast_to, check_dtype, convert, normalize_axis, scalar
-from .indexing import getitem
+from .taking import take
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._dtypes import DType
 
 Shape = tuple[int, ...]
 
@@ -47,7 +51,7 @@ def check_real(function: str, dtype: DType) -> None:
 def parameter(function: str, name: str, x: Node, shape: Shape, dtype: DType) -> Node:
     """A distribution's parameter in the shape and dtype of the samples."""
     if broadcast_shapes(function, x.shape, shape) != shape:
-        raise ValueError(f"{function}: {name} of shape {x.shape} does not broadcast to the shape {shape} of the samples")
+        raise ValueError(f"{function}: {name} of shape {x.shape} does not broadcast to shape {shape} of the samples")
     return broadcast_to(convert(x, dtype), shape)
 
 
@@ -105,9 +109,7 @@ def between(sample: Node, low: p.Operand, high: p.Operand) -> Node:
 
 
 @definition
-def uniform(
-    key: Node, low: Node | None, high: Node | None, shape: Shape, dtype: DType, partitionable: bool
-) -> Node:
+def uniform(key: Node, low: Node | None, high: Node | None, shape: Shape, dtype: DType, partitionable: bool) -> Node:
     """In ``[low, high)``; None is 0 and 1."""
     check_key("uniform", key)
     check_real("uniform", dtype)
@@ -156,9 +158,7 @@ def _randint(key: Node, low: Node, high: Node, beyond: Node, partitionable: bool
     # Twice as many random bits as a result has, modulo the number of possible results.
     dtype, shape = low.dtype, low.shape
     width = dtype.itemsize * 8
-    upper, lower = (
-        threefry.bits(k, width, shape, partitionable) for k in threefry.split_list(key, 2, partitionable)
-    )
+    upper, lower = (threefry.bits(k, width, shape, partitionable) for k in threefry.split_list(key, 2, partitionable))
     empty = p.less_equal(high, low)
     span = p.select(empty, 1, convert(p.subtract(high, low), lower.dtype))
     # When all values of the dtype are possible the span wraps to 0, and a remainder by 0 is the dividend.
@@ -259,9 +259,7 @@ logistic = _standard("logistic", _logistic)
 
 
 @definition
-def categorical(
-    key: Node, logits: Node, axis: int, shape: Shape | None, replace: bool, partitionable: bool
-) -> Node:
+def categorical(key: Node, logits: Node, axis: int, shape: Shape | None, replace: bool, partitionable: bool) -> Node:
     """Positions along ``axis``, drawn in proportion to ``exp(logits)``: where logits plus Gumbel noise are greatest."""
     check_key("categorical", key)
     check_real("categorical", logits.dtype)
@@ -279,7 +277,8 @@ def categorical(
     noisy.insert(axis, logits.shape[axis])
     full = (*prefix, *noisy)
     noise = _gumbel(key, full, logits.dtype, partitionable)
-    return reduction.argmax(p.add(noise, broadcast_to(logits, full)), len(prefix) + axis, False)
+    positions: Node = reduction.argmax(p.add(noise, broadcast_to(logits, full)), len(prefix) + axis, False)
+    return positions
 
 
 def _categorical_without_replacement(
@@ -314,12 +313,7 @@ def _permuted(key: Node, x: Node | int, axis: int, independent: bool, partitiona
     if independent or x.ndim == 1:
         return _shuffled(key, x, axis, partitionable)
     order = _shuffled(key, p.iota((x.shape[axis],), _config.current().integral), 0, partitionable)
-    return _take(x, order, axis)
-
-
-def _take(x: Node, positions: Node, axis: int) -> Node:
-    result: Node = getitem(x, positions, (("slice", None, None, None),) * axis + (("array", 0),))
-    return result
+    return take(x, order, axis)  # type: ignore[no-any-return]
 
 
 @definition
@@ -368,7 +362,7 @@ def choice(
         positions = randint(key, *bounds, shape, integral, partitionable)
     else:
         positions = _weighted(key, weights, count, shape, replace, partitionable)
-    return positions if x is None else p.reshape(_take(x, positions, axis), result)
+    return positions if x is None else p.reshape(take(x, positions, axis), result)
 
 
 def _weighted(key: Node, weights: Node, count: int, shape: Shape, replace: bool, partitionable: bool) -> Node:
@@ -382,8 +376,8 @@ def _weighted(key: Node, weights: Node, count: int, shape: Shape, replace: bool,
         noise = _gumbel(key, (count,), weights.dtype, partitionable)
         _, positions = p.top_k(p.add(noise, p.log(weights)), math.prod(shape))
         return p.reshape(convert(positions, integral), shape)
-    sums = reduction.cumulative_sum(weights, 0, None, False)
+    sums = scan.cumulative_sum(weights, 0, None, False)
     total = broadcast_to(p.take_index(sums, 0, count - 1), shape)
     sample = unit(key, shape, weights.dtype, partitionable)
     height = p.multiply(total, p.subtract(1, sample))
-    return convert(reduction.searchsorted(sums, height, "left"), integral)
+    return convert(searching.searchsorted(sums, height, None, "left"), integral)

@@ -6,10 +6,11 @@ the last element is done, and those done before keep what they have.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .. import _dtypes
-from .._dtypes import DType
 from .._graph import Node, definition
 from . import _primitives as p
 from . import reduction, threefry
@@ -24,6 +25,9 @@ from .random import (
     sample_shape,
     unit,
 )
+
+if TYPE_CHECKING:
+    from .._dtypes import DType
 
 
 def _any(condition: Node) -> Node:
@@ -239,5 +243,3 @@ def _poisson_rejection(key: Node, mean: Node, dtype: DType, partitionable: bool)
     not_done = broadcast_to(scalar(False, _dtypes.bool_), mean.shape)
     initial = (scalar(0, _dtypes.uint64), full_like(mean, -1), not_done, key, *constants)
     return convert(p.while_loop(going, body, initial)[1], dtype)
-
-

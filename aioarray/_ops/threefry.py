@@ -10,12 +10,15 @@ Every function takes keys uint32[*batch, 2] and draws from each; its results hav
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from .. import _dtypes
-from .._dtypes import DType
-from .._graph import Node
 from . import _primitives as p
 from ._rules import BROADCAST, broadcast_to, convert, full_like
+
+if TYPE_CHECKING:
+    from .._dtypes import DType
+    from .._graph import Node
 
 Shape = tuple[int, ...]
 

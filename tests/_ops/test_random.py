@@ -32,9 +32,7 @@ def hash_of(key: Node, x0: Node, x1: Node) -> tuple[Node, Node]:
         ((0x13198A2E, 0x03707344), (0x243F6A88, 0x85A308D3), (0xC4923A9C, 0x483DF7A0)),
     ],
 )
-def test_threefry_known_answers(
-    key: tuple[int, int], counter: tuple[int, int], expected: tuple[int, int]
-) -> None:
+def test_threefry_known_answers(key: tuple[int, int], counter: tuple[int, int], expected: tuple[int, int]) -> None:
     words = evaluate(Definition("hash", hash_of), np.array(key, U32), *np.array(counter, U32))
     assert tuple(int(word) for word in words) == expected
 
@@ -138,9 +136,9 @@ def test_fixed_values(name: str, original: list[Any], partitionable: list[Any]) 
     ],
 )
 def test_large_uniform(partitionable: bool, first: list[float], last: list[float]) -> None:
-    x = evaluate(
-        random.uniform, np.zeros(2, U32), None, None, static=((1000, 1000), F32, partitionable)
-    ).astype(np.float64)
+    x = evaluate(random.uniform, np.zeros(2, U32), None, None, static=((1000, 1000), F32, partitionable)).astype(
+        np.float64
+    )
     row = x[0] @ x + 3
     np.testing.assert_allclose(row[:3], first, atol=1e-3)
     np.testing.assert_allclose(row[-3:], last, atol=1e-3)
@@ -195,9 +193,7 @@ def test_uniform_stays_in_range(dtype: str, partitionable: bool) -> None:
 
 
 def test_randint_reaches_both_ends_and_nothing_else() -> None:
-    value = evaluate(
-        random.randint, KEY, np.int64(250), np.int64(256), static=((500,), np.dtype("uint8"), False)
-    )
+    value = evaluate(random.randint, KEY, np.int64(250), np.int64(256), static=((500,), np.dtype("uint8"), False))
     assert sorted(set(value.tolist())) == [250, 251, 252, 253, 254, 255]
 
 
@@ -246,9 +242,7 @@ def test_choice_of_an_array_takes_whole_slices() -> None:
         ("poisson", (60.0,), ((20000,), I32), 60, 60),
     ],
 )
-def test_moments(
-    name: str, arrays: tuple[float, ...], static: tuple[Any, ...], mean: float, variance: float
-) -> None:
+def test_moments(name: str, arrays: tuple[float, ...], static: tuple[Any, ...], mean: float, variance: float) -> None:
     value = evaluate(getattr(rejection, name), KEY, *arrays, static=(*static, False)).astype(np.float64)
     # Five standard errors of the mean.
     assert value.mean() == pytest.approx(mean, abs=5 * (variance / value.size) ** 0.5)
