@@ -29,7 +29,7 @@ from ._rules import (
     result_dtype,
     scalar,
 )
-from .indexing import GATHER
+from .gather import GATHER
 
 if TYPE_CHECKING:
     from .._dtypes import DType
