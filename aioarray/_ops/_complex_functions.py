@@ -81,7 +81,7 @@ def exp(z: Node) -> Node:
     imaginary = select(large, multiply(imaginary, e), imaginary)
     undirected = bit_and(is_infinite(x), invert(is_finite(y)))
     real = select(undirected, e, real)
-    imaginary = select(undirected, select(less(x, 0), 0, full_like(y, math.nan)), imaginary)
+    imaginary = select(undirected, select(less(x, 0), copy_sign(full_like(y, 0), y), math.nan), imaginary)
     on_axis = equal(y, 0)
     return make_complex(select(on_axis, _primitives.exp(x), real), select(on_axis, y, imaginary))
 
@@ -229,8 +229,8 @@ def tanh(z: Node) -> Node:
     real = select(large, copy_sign(full_like(x, 1), x), real)
     imaginary = select(large, multiply(multiply(turn, decay), decay), imaginary)
 
-    undirected = bit_and(is_infinite(x), invert(is_finite(y)))
-    imaginary = select(undirected, copy_sign(full_like(y, 0), y), imaginary)
+    # C99 gives this zero the sign of sin(2y), the array API standard that of y.
+    imaginary = select(is_infinite(x), copy_sign(full_like(y, 0), y), imaginary)
     # On the axes the other part is a zero, even beside infinity or NaN.
     imaginary = select(equal(y, 0), y, imaginary)
     real = select(equal(x, 0), x, real)
@@ -328,11 +328,11 @@ def sign(z: Node) -> Node:
     )
     # Divided by the larger part first, so that the modulus neither overflows nor vanishes.
     largest = maximum(absolute(x), absolute(y))
-    largest = select(equal(largest, 0), 1, largest)
+    zero = equal(largest, 0)
+    largest = select(zero, 1, largest)
     x, y = divide(x, largest), divide(y, largest)
     length = hypotenuse(x, y)
-    length = select(equal(length, 0), 1, length)
-    return make_complex(divide(x, length), divide(y, length))
+    return make_complex(select(zero, 0, divide(x, length)), select(zero, 0, divide(y, length)))
 
 
 # Complex powers to integers below 2**_BITS_BY_MULTIPLICATION are products, so that (1j)**2 is -1 and nothing else.
@@ -343,9 +343,10 @@ def _power_by_multiplication(z: Node, exponent: Node) -> Node:
     count = convert(absolute(exponent), _dtypes.int32)
     result, square = full_like(z, 1), z
     for bit in range(_BITS_BY_MULTIPLICATION):
+        # The first factor is taken as it is: 1 * z would lose signs of zeros, and be NaN for infinite z.
+        is_first = equal(bit_and(count, (1 << bit) - 1), 0)
+        product = select(is_first, square, multiply(result, square))
         is_set = equal(bit_and(shift_right(count, bit), 1), 1)
-        # The first factor is taken as it is: 1 * inf would be inf + nan j.
-        product = square if bit == 0 else multiply(result, square)
         result = select(is_set, product, result)
         square = multiply(square, square)
     return select(less(exponent, 0), divide(1, result), result)

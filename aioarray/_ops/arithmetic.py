@@ -74,6 +74,11 @@ def _sign_of_integer(x: Node) -> Node:
 
 _power = by_kind_2(integral=_primitives.power, real=_primitives.power, complex=_complex_functions.power)
 
+
+def _sign_of_real(x: Node) -> Node:
+    return select(_primitives.equal(x, 0), 0, _primitives.sign(x))  # of -0 too
+
+
 add = binary("add", _primitives.add, _dtypes.ALL)  # of booleans: or
 subtract = binary("subtract", _primitives.subtract)
 multiply = binary("multiply", _primitives.multiply, _dtypes.ALL)  # of booleans: and
@@ -105,4 +110,4 @@ abs = unary(
     ),
     _dtypes.ALL,
 )
-sign = unary("sign", by_kind(integral=_sign_of_integer, real=_primitives.sign, complex=_complex_functions.sign))
+sign = unary("sign", by_kind(integral=_sign_of_integer, real=_sign_of_real, complex=_complex_functions.sign))

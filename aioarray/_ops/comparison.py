@@ -11,9 +11,9 @@ from .. import _dtypes
 from .._graph import Node, definition
 from . import _primitives
 from ._builders import NARROW, Binary, as_floating, binary, by_kind_2
-from ._elementary import is_nan, modulus
-from ._primitives import bit_and, bit_or, imaginary_part, select
-from ._rules import REAL_PART, broadcast_shapes, broadcast_to, check_dtype, convert, promote, result_dtype
+from ._elementary import is_nan, modulus, parts
+from ._primitives import bit_and, bit_or, invert, select
+from ._rules import broadcast_shapes, broadcast_to, check_dtype, convert, promote, result_dtype
 
 if TYPE_CHECKING:
     from .._dtypes import DType
@@ -23,9 +23,11 @@ def _lexicographic(strict: Binary, compare: Binary) -> Binary:
     """Complex numbers ordered by real part, then imaginary part, as NumPy does (the standard has no such order)."""
 
     def compared(x: Node, y: Node) -> Node:
-        first = strict(REAL_PART(x), REAL_PART(y))
-        tied = _primitives.equal(REAL_PART(x), REAL_PART(y))
-        return bit_or(first, bit_and(tied, compare(imaginary_part(x), imaginary_part(y))))
+        x_real, x_imaginary = parts(x)
+        y_real, y_imaginary = parts(y)
+        comparable = invert(bit_or(is_nan(x_imaginary), is_nan(y_imaginary)))
+        tied = bit_and(_primitives.equal(x_real, y_real), compare(x_imaginary, y_imaginary))
+        return bit_or(bit_and(strict(x_real, y_real), comparable), tied)
 
     return compared
 

@@ -57,7 +57,7 @@ def _log2_add(x: Node, y: Node) -> Node:
 
 exp = unary_floating("exp", by_kind(real=_primitives.exp, complex=_complex_functions.exp))
 exp2 = unary_floating("exp2", by_kind(real=_exp2, complex=_complex_exp2))
-expm1 = unary_floating("expm1", by_kind(real=_elementary.expm1, complex=_complex_functions.expm1))
+expm1 = unary_floating("expm1", by_kind(real=in_float32(_elementary.expm1), complex=_complex_functions.expm1))
 log = unary_floating("log", by_kind(real=_primitives.log, complex=_complex_functions.log))
 log1p = unary_floating("log1p", by_kind(real=_real_functions.log1p, complex=_complex_functions.log1p))
 log2 = unary_floating("log2", by_kind(real=in_float32(_real_functions.log2), complex=_complex_log2))

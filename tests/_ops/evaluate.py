@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,12 @@ import numpy as np
 from aioarray import _xla
 from aioarray._graph import Definition, Graph, Node, array_spec, input_node
 from aioarray._lower import lower
+
+
+@cache
+def _compiled(module: str) -> Any:
+    # Property tests run one program on many values.
+    return _xla.compile(module.encode(), _xla.default_device())
 
 
 def evaluate(definition: Definition, *arrays: Any, static: tuple[Any, ...] = ()) -> Any:
@@ -35,7 +42,7 @@ def evaluate(definition: Definition, *arrays: Any, static: tuple[Any, ...] = ())
     output = definition(*nodes, *static)
     outputs = tuple(output) if isinstance(output, (tuple, list)) else (output,)
     graph = Graph(definition.name, tuple(inputs), outputs)
-    executable = _xla.compile(lower(graph).encode(), device)
+    executable = _compiled(lower(graph))
     specs = [array_spec(node.shape, node.dtype, device) for node in outputs]
     buffers = [_xla.put(value, array_spec(value.shape, value.dtype, device), device) for value in values]
     results = executable.execute(buffers).consume_with_handlers(_xla.result_handlers(specs, device))
