@@ -7,19 +7,22 @@ result is replaced by its buffer when that is first seen to be ready, and ``a[in
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, Union
 
 import numpy as np
 
 from . import _dtypes, _indexing, _sync_reads, _xla
 from ._at import At
-from ._engine import Pending, Program, engine, pass_ready, wait
+from ._engine import DEAR, LIMIT_SECONDS, Pending, Program, engine, pass_ready, wait
 from ._errors import TracedValueError
+from ._exchange import Exchange
 from ._graph import ArraySpec, Definition, array_spec
 from ._host_reads import HostReads
+from ._metadata import Metadata
+from ._methods import ArrayMethods
 from ._operands import (
     SCALARS,
     Alias,
@@ -31,11 +34,9 @@ from ._operands import (
     scalar_dtypes,
     scalar_operand,
 )
-from ._ops import arithmetic, comparison, contraction, indexing, integer, movement
+from ._ops import arithmetic, comparison, contraction, indexing, integer
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from ._dtypes import DType, Scalar
     from ._engine import Failure
     from ._xla import Buffer, Device
@@ -60,6 +61,8 @@ class Trace(Protocol):
     def call(self, definition: Definition, arrays: tuple[ArrayLike | None, ...], static: tuple[Any, ...]) -> Any: ...
 
     def constant(self, value: np.ndarray, weak: bool = False) -> Array: ...
+
+    def traced(self, function: str, x: ArrayLike) -> Array: ...
 
 
 class _Tracing(threading.local):
@@ -138,7 +141,7 @@ def _in_place_operator(definition: Definition) -> Callable[[Array, ArrayLike], A
     return operator
 
 
-class Array(HostReads):
+class Array(Metadata, ArrayMethods, HostReads, Exchange):
     """A multi-dimensional array on a device, whose value may still be being computed.
 
     Its shape, dtype and device are known at once. ``await array`` gives the array itself, ready; an error of the
@@ -170,56 +173,7 @@ class Array(HostReads):
         self._pending = pending
         self._awaited = awaited
 
-    # Metadata: never waits
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Lengths of the dimensions."""
-        return self._spec.shape
-
-    @property
-    def dtype(self) -> DType:
-        """The dtype of the elements."""
-        return self._spec.dtype
-
-    @property
-    def device(self) -> Device:
-        """Where the value is, or will be."""
-        device = self._spec.device
-        assert device is not None
-        return device
-
-    @property
-    def ndim(self) -> int:
-        """How many dimensions."""
-        return self._spec.ndim
-
-    @property
-    def size(self) -> int:
-        """How many elements."""
-        return self._spec.size
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one element."""
-        return self._spec.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements."""
-        return self._spec.nbytes
-
-    @property
-    def T(self) -> Array:
-        """The transpose: axes in reverse order."""
-        return call(movement.permute_dims, (self,), tuple(range(self.ndim))[::-1])  # type: ignore[no-any-return]
-
-    @property
-    def mT(self) -> Array:
-        """The transpose of the last two axes. ``ValueError`` below two dimensions."""
-        if self.ndim < 2:
-            raise ValueError(f"mT: needs at least two dimensions, this array has {self.ndim}")
-        return call(movement.permute_dims, (self,), (*range(self.ndim - 2), self.ndim - 1, self.ndim - 2))  # type: ignore[no-any-return]
+    # State: never waits
 
     def is_ready(self) -> bool:
         """Whether the value, or its error, is there."""
@@ -340,32 +294,6 @@ class Array(HostReads):
         spec = self._spec.on(target)
         return Array(spec, _xla.copy_to_device(self._buffer, spec, target))
 
-    def __dlpack__(
-        self,
-        *,
-        stream: int | Any | None = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[Any, int] | None = None,
-        copy: bool | None = None,
-    ) -> Any:
-        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
-            raise BufferError(f"__dlpack__: the array is on {self.__dlpack_device__()}, not on {dl_device}")
-        self._host_value("__dlpack__")
-        buffer = self._buffer
-        if copy:
-            buffer = _xla.copy_to_device(buffer, self._spec, self.device)
-            _xla.wait(buffer)
-        return _xla.to_dlpack(buffer, max_version=max_version, copied=bool(copy))
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        # kDLCPU is 1, kDLCUDA 2 (dlpack.h).
-        return (1, 0) if self.device.platform == "cpu" else (2, self.device.id)
-
-    def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
-        if api_version is not None and api_version not in ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12"):
-            raise ValueError(f"__array_namespace__: api_version {api_version!r} is not known; use '2025.12'")
-        return sys.modules["aioarray"]
-
     def __copy__(self) -> Array:
         return Array(self._spec, self._buffer, self._pending, self._awaited)
 
@@ -401,6 +329,9 @@ class Array(HostReads):
         (Array([0., 5., 0.], dtype=float32), Array([0., 0., 0.], dtype=float32))
         """
         return At(self)
+
+    def _run(self, definition: Definition, *static: Any) -> Array:
+        return call(definition, (self,), *static)  # type: ignore[no-any-return]
 
     def _updated(self, index: Any, mode: str, value: ArrayLike) -> Array:
         static, arrays = _indexing.parse(self._spec.shape, index, Array)
@@ -622,7 +553,9 @@ def call(
     recording = tracing.recording
     if recording is not None:
         if device is not None and device != recording.device:
-            raise ValueError(f"{definition.name}: device {device} inside {recording.name!r}, which runs on {recording.device}")
+            raise ValueError(
+                f"{definition.name}: device {device} inside {recording.name!r}, which runs on {recording.device}"
+            )
         return recording.call(definition, arrays, static)
     converted = _convert(definition, arrays)
     if converted is None:
@@ -637,10 +570,41 @@ def call(
     return run(program, present)
 
 
+def enqueue(program: Program, operands: list[Buffer | Pending]) -> tuple[Array, ...]:
+    """Launch ``program`` on ``operands``, now or later; give all its results."""
+    return tuple(map(_result, program.out_specs, _scheduler.enqueue(program, operands)))
+
+
+def launch_directly(program: Program, buffers: list[Any]) -> list[Array] | None:
+    """Launch a quick ``program`` that cannot fail on the spot; None where that is not possible now.
+
+    ``buffers`` may have None in place of what is not ready.
+    """
+    if not _scheduler.open or program.launch_class.current == DEAR:
+        return None
+    for buffer in buffers:
+        if buffer is None:
+            return None
+    if _scheduler.in_flight:
+        _xla.set_stream(_scheduler.next_lane())
+    start = perf_counter()
+    try:
+        results = program.execute(buffers).consume_with_handlers(program.handlers)
+    except _xla.ForeignError as error:
+        return list(map(_result, program.out_specs, _scheduler.fast_path_failed(program, error)))
+    seconds = perf_counter() - start
+    if seconds > LIMIT_SECONDS:
+        _scheduler.launched_slowly(program, seconds)
+    if _xla.is_ready(results[0]):
+        _scheduler.inline += 1
+        return list(map(Array, program.out_specs, results))
+    return list(map(_result, program.out_specs, _scheduler.adopt(program, results)))
+
+
 def run(program: Program, arrays: Sequence[Array]) -> Any:
     """Enqueue ``program`` on ``arrays``; give its result, or a tuple of them."""
     operands = [x._operand(program.name) for x in arrays]
-    results = tuple(map(_result, program.out_specs, _scheduler.enqueue(program, operands)))
+    results = enqueue(program, operands)
     return results[0] if program.single else results
 
 

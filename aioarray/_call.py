@@ -88,13 +88,13 @@ def _body(function: Callable[..., Any], names: list[str], dynamic: set[str], *ar
             keywords[name] = value
         else:
             positional.append(value)
-    result = function(*positional, **keywords)
-    recording.closed = True
+    with recording:
+        result = function(*positional, **keywords)
+        several = isinstance(result, (tuple, list))
+        outputs = [recording.node(recording.name, x) for x in (result if several else (result,))]
     if recording.captured:
         raise AssertionError(f"{function.__name__} closes over Arrays; it must take them as arguments")
-    if isinstance(result, (tuple, list)):
-        return tuple(_node(recording, x) for x in result)
-    return _node(recording, result)
+    return tuple(outputs) if several else outputs[0]
 
 
 def _mark(value: Any) -> Any:
@@ -107,14 +107,6 @@ def _mark(value: Any) -> Any:
 
 def _recording(name: str) -> Recording:
     return Recording(name, engine.device())
-
-
-def _node(recording: Recording, x: Any) -> Node:
-    recording.closed = False
-    try:
-        return recording.node(recording.name, x)
-    finally:
-        recording.closed = True
 
 
 def is_traced(x: object) -> bool:

@@ -16,6 +16,7 @@
           └── IncompatibleVersionError  (ImportError)   jaxlib is missing or of another version
     Warning
      └── UserWarning
+          ├── CompileBudgetWarning                      like CompileBudgetError, as a warning
           └── SyncReadWarning                           like SyncReadError, as a warning
 
 Wrong shapes, dtypes and axes are no part of it: they raise ``ValueError``, ``TypeError`` or ``IndexError`` at
@@ -74,6 +75,10 @@ class CompileError(AioArrayError, RuntimeError):
 
 class CompileBudgetError(AioArrayError, RuntimeError):
     """A function was compiled for more shapes than its budget allows."""
+
+
+class CompileBudgetWarning(UserWarning):
+    """A function was compiled for more shapes than its budget allows (budgets that warn)."""
 
 
 class DeletedArrayError(AioArrayError, RuntimeError):

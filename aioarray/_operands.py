@@ -25,13 +25,14 @@ SCALARS = (bool, int, float, complex)
 class Alias:
     """In place of a program whose result is its argument number ``index``: there is nothing to launch."""
 
-    __slots__ = ("index", "spec")
+    __slots__ = ("index", "spec", "used")
 
     tiny = False  # read by the fast path, as a program's
 
     def __init__(self, index: int, spec: ArraySpec) -> None:
         self.index = index
         self.spec = spec
+        self.used = True
 
 
 def checked_scalar(value: Scalar, dtype: DType) -> Scalar:
@@ -154,12 +155,11 @@ def find_program(
     if program is None:
         where = device or common_device(definition.name, [spec for spec in specs if spec is not None])
         program = build(definition, specs, static, where)
-        if isinstance(program, Alias):
-            definition.programs[key] = program
-        else:
-            program = engine.programs.add(program, definition, key)
-    elif type(program) is Program:
+        compiled = None if isinstance(program, Alias) else program
+        program = engine.programs.add(program, definition, key, compiled)
+    else:
         program.used = True
+    if type(program) is Program:
         if program.tiny and program.single and key not in definition.fast and not _config.overridden():
             definition.fast[key] = (program.execute, program.handlers, program.out_spec, program)
     return program

@@ -77,6 +77,10 @@ class Recording:
             return [scalar_constant(x, next(dtypes)) if is_scalar(x) else x for x in nodes]
         return nodes
 
+    def traced(self, function: str, x: ArrayLike) -> TracedArray:
+        """``x`` as a traced array of this recording."""
+        return TracedArray(self, self.node(function, x))
+
     def constant(self, value: np.ndarray, weak: bool = False) -> TracedArray:
         """A host value as a part of the recording; later changes of ``value`` are not seen."""
         return TracedArray(self, constant(np.array(value, _dtypes.as_dtype(value.dtype)), weak))

@@ -26,6 +26,11 @@ def flatten(tree: Tree) -> tuple[list[Any], TreeDef]:
     return flatten(tree)
 
 
+def flatten_known(tree: Tree) -> tuple[list[Any], TreeDef]:
+    """As ``flatten``, but a dataclass that was not met before stays a leaf."""
+    return _tree.flatten(tree)
+
+
 def paths(tree: Tree) -> list[tuple[Any, ...]]:
     """Where each leaf of ``tree`` is, in the order of ``flatten``: keys with an ``idx``, a ``key`` or a ``name``."""
     return _tree.paths(tree)

@@ -7,6 +7,7 @@
 from ._errors import (
     AioArrayError,
     CompileBudgetError,
+    CompileBudgetWarning,
     CompileError,
     DeletedArrayError,
     DeviceError,
@@ -22,6 +23,7 @@ from ._errors import (
 __all__ = [
     "AioArrayError",
     "CompileBudgetError",
+    "CompileBudgetWarning",
     "CompileError",
     "DeletedArrayError",
     "DeviceError",

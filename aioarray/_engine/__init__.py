@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from .. import _config, _xla
 from .compiler import Compiler
+from .cost import DEAR, LIMIT_SECONDS
 from .failure import Failure, origin
 from .launch import Launch, Pending, Program
 from .programs import ProgramCache
-from .scheduler import HIGH_WATER, Scheduler
+from .scheduler import Scheduler
 from .threads import Threads
 from .waiting import Callback, Rendezvous, current_host, in_event_loop, pass_ready, wait, wait_drained
+from .window import HIGH_WATER
 
 if TYPE_CHECKING:
     from .._xla import Device
@@ -27,9 +29,9 @@ class Engine:
 
     def __init__(self) -> None:
         self.threads = Threads()
-        self.compiler = Compiler(self.threads)
-        self.scheduler = Scheduler(self.compiler, self.threads)
         self.programs = ProgramCache()
+        self.compiler = Compiler(self.threads, self.programs)
+        self.scheduler = Scheduler(self.compiler, self.threads)
         self.compiler.report_to(self.scheduler.program_compiled)
         self._lock = threading.Lock()
         self._started = False
@@ -70,7 +72,9 @@ class Engine:
 engine = Engine()
 
 __all__ = [
+    "DEAR",
     "HIGH_WATER",
+    "LIMIT_SECONDS",
     "Callback",
     "Compiler",
     "Engine",

@@ -1,12 +1,14 @@
 """The compile service: turns programs into executables on its own threads, equal ones once.
 
-Any thread submits; compile workers do the rest, holding the GIL only to write the StableHLO text. Executables are shared by
-content: programs with the same text, device and options get one, for as long as one of those programs lives.
+Any thread submits; compile workers do the rest, holding the GIL only to write the StableHLO text. Executables are shared
+by content: programs with the same text, device and options get one, for as long as one of those programs lives. Where
+there is a cache on disk, an executable that some process has compiled before is loaded from there.
 """
 
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import sys
 import threading
@@ -18,17 +20,23 @@ from .. import _xla
 from .._lower import lower
 from . import cost
 from .cost import LaunchClass
+from .disk_cache import LIMIT_BYTES, DiskCache
 from .failure import Failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .launch import Program
+    from .launch import Program, Waiter
+    from .programs import ProgramCache
     from .threads import Request, Threads
+
+logger = logging.getLogger("aioarray")
 
 # Added to the niceness of compile threads, so that a loop's thread is scheduled before them.
 NICENESS = 10
 _NICEST = 19
+
+DIRECTORY_VARIABLE = "AIOARRAY_CACHE_DIR"
 
 
 class Compiler:
@@ -36,31 +44,43 @@ class Compiler:
 
     __slots__ = (
         "_closing",
+        "_disk",
+        "_disk_chosen",
         "_done",
         "_executables",
         "_idle",
         "_in_progress",
         "_lock",
+        "_programs",
         "_queue",
         "_threads",
+        "_waiters",
         "_work",
         "_workers",
         "compiles",
+        "disk_hits",
+        "disk_misses",
         "failures",
         "hits",
     )
 
-    def __init__(self, threads: Threads) -> None:
+    def __init__(self, threads: Threads, programs: ProgramCache) -> None:
         self._threads = threads
+        self._programs = programs
         # Told about each program that has become executable or has failed; set once, before the first submission.
         self._done: Callable[[Program], None] | None = None
         self._executables: WeakValueDictionary[str, _xla.Executable] = WeakValueDictionary()
         self._queue: deque[Program] = deque()
         self._in_progress: dict[str, list[Program]] = {}  # key -> programs that wait for another's compile
+        self._waiters: dict[Program, list[Waiter]] = {}  # to wake when a program is through
+        self._disk: DiskCache | None = None
+        self._disk_chosen = False  # by the program; otherwise the environment decides at the first compile
         self._closing = False
         self._workers = 0
         self.compiles = 0  # programs that XLA compiled
-        self.hits = 0  # programs that found an executable
+        self.hits = 0  # programs that found an executable in this process
+        self.disk_hits = 0  # programs that found one on disk
+        self.disk_misses = 0
         self.failures = 0
         self._make_locks()
 
@@ -79,8 +99,11 @@ class Compiler:
         return [(self._worker, "aioarray-compile-1")]
 
     def submit(self, program: Program) -> None:
-        """Compile ``program`` when a worker is free. Any thread; does not block."""
+        """Compile ``program`` when a worker is free, unless that was asked for before. Any thread; does not block."""
         with self._lock:
+            if program.requested:
+                return
+            program.requested = True
             self._queue.append(program)
             if self._idle:
                 self._idle -= 1
@@ -88,6 +111,41 @@ class Compiler:
             elif self._workers < (os.cpu_count() or 1) and not self._closing:
                 self._workers += 1
                 self._threads.start(self._worker, f"aioarray-compile-{self._workers}")
+
+    def add_waiter(self, program: Program, waiter: Waiter) -> bool:
+        """Wake ``waiter`` when ``program`` is executable or has failed; False if it is so already."""
+        with self._lock:
+            if program.execute is not None or program.failure is not None:
+                return False
+            self._waiters.setdefault(program, []).append(waiter)
+            return True
+
+    def remove_waiter(self, program: Program, waiter: Waiter) -> None:
+        """Forget ``waiter``, if it is still there."""
+        with self._lock:
+            waiters = self._waiters.get(program, [])
+            if waiter in waiters:
+                waiters.remove(waiter)
+
+    def set_directory(self, directory: str | None, limit_bytes: int = LIMIT_BYTES) -> None:
+        """Keep executables in ``directory``, or on no disk at all. ``OSError`` where that is not possible."""
+        disk = None if directory is None else DiskCache(directory, limit_bytes)
+        with self._lock:
+            self._disk_chosen = True
+            self._disk = disk
+
+    def disk(self) -> DiskCache | None:
+        """The cache on disk that is in use."""
+        with self._lock:
+            if not self._disk_chosen:
+                self._disk_chosen = True
+                directory = os.environ.get(DIRECTORY_VARIABLE)
+                if directory:
+                    try:
+                        self._disk = DiskCache(directory)
+                    except OSError as error:
+                        logger.warning("compile cache: %s=%s is not used: %s", DIRECTORY_VARIABLE, directory, error)
+            return self._disk
 
     def after_fork_in_child(self) -> None:
         """The workers are not in the child."""
@@ -137,22 +195,49 @@ class Compiler:
             else:
                 self._in_progress[key] = []
         failure = None
+        disk = None
+        same: list[Program] = []
         if executable is None:
-            try:
-                executable = _xla.compile(text, program.device, options=dict(program.options))
-            except Exception as error:  # whatever it is belongs to whoever awaits the result
-                failure = Failure(program.name, None, *_xla.translate(error), compiling=True)
+            disk = self.disk()
+            executable = self._load(disk, key, program)
+            if executable is not None:
+                disk = None  # nothing to be stored
+            else:
+                executable, failure = self._compile_anew(text, program)
             with self._lock:
                 same = self._in_progress.pop(key)
                 if executable is not None:
-                    self.compiles += 1
                     self._executables[key] = executable
-        else:
-            same = []
-        self._finish([program, *same], executable, failure)
+        self._finish([program, *same], executable, failure, len(text))
+        if disk is not None and executable is not None:
+            disk.store(key, executable)
+
+    def _load(self, disk: DiskCache | None, key: str, program: Program) -> _xla.Executable | None:
+        if disk is None:
+            return None
+        executable = disk.load(key, program.device)
+        with self._lock:
+            if executable is None:
+                self.disk_misses += 1
+            else:
+                self.disk_hits += 1
+        return executable
+
+    def _compile_anew(self, text: bytes, program: Program) -> tuple[_xla.Executable | None, Failure | None]:
+        try:
+            executable = _xla.compile(text, program.device, options=dict(program.options))
+        except Exception as error:  # whatever it is belongs to whoever awaits the result
+            return None, Failure(program.name, None, *_xla.translate(error), compiling=True)
+        with self._lock:
+            self.compiles += 1
+        return executable, None
 
     def _finish(
-        self, programs: list[Program], executable: _xla.Executable | None, failure: Failure | None
+        self,
+        programs: list[Program],
+        executable: _xla.Executable | None,
+        failure: Failure | None,
+        text_length: int = 0,
     ) -> None:
         for program in programs:
             program.graph = None
@@ -161,9 +246,14 @@ class Compiler:
                     self.failures += 1
                 program.failure = failure
             else:
+                self._programs.compiled(program, executable, text_length)
                 attach(program, executable)
             assert self._done is not None
             self._done(program)
+            with self._lock:
+                waiters = self._waiters.pop(program, ())
+            for waiter in waiters:
+                waiter.wake()
 
 
 def attach(program: Program, executable: _xla.Executable) -> None:
@@ -176,8 +266,14 @@ def attach(program: Program, executable: _xla.Executable) -> None:
 
 
 def content_key(text: bytes, program: Program) -> str:
-    """What two programs must agree in to share an executable."""
-    digest = hashlib.sha256(text)
-    context: tuple[Any, ...] = (str(program.device), program.device.kind, sorted(program.options))
+    """What two programs must agree in to share an executable: everything but the name."""
+    digest = hashlib.sha256(text[text.index(b"\n") :])
+    context: tuple[Any, ...] = (
+        str(program.device),
+        program.device.kind,
+        _xla.installed_version,
+        sorted({**_xla.DEFAULT_OPTIONS, **dict(program.options)}.items()),
+        os.environ.get("XLA_FLAGS"),
+    )
     digest.update(repr(context).encode())
     return digest.hexdigest()

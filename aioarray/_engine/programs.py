@@ -1,70 +1,157 @@
-"""The cache of programs, bounded: what has not been used lately is forgotten, and its executable with it."""
+"""The cache of programs, bounded: what has not been used lately is forgotten, and its executable with it.
+
+A program stays in the dict of its owner (a ``Definition``, or what ``jit`` keeps for a function), where a call finds it
+without coming here. So this does not see uses. It goes round over all programs instead: one whose turn has come loses its
+mark of use, and its place on the owner's fast path, where it would not get a new mark; when its turn comes again without one,
+it is the least recently used, as far as anybody can tell.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from . import budget
 
 if TYPE_CHECKING:
-    from .._graph import Definition
+    from collections.abc import Callable
+
+    from .._xla import Executable
     from .launch import Program
 
 ENTRIES: Final = 4096
+BYTES: Final = 256 << 20
+
+# What a small executable was seen to take on CPU, and what each byte of a program's text adds.
+BASE_BYTES: Final = 200_000
+BYTES_PER_CHARACTER: Final = 4
+
+
+class Owner(Protocol):
+    """Where programs are found by key. Written by the cache; read by any thread."""
+
+    name: str
+    programs: dict[Any, Any]
+    fast: dict[Any, Any]
+
+
+class Used(Protocol):
+    """What a call finds under a key: a program, or something that leads to one."""
+
+    used: bool  # set by any thread at each use
+
+
+class Slot:
+    """The place of one entry in the cache. Under the cache's lock."""
+
+    __slots__ = ("entry", "executable", "key", "owner", "program")
+
+    def __init__(self, entry: Used, owner: Owner, key: Any, program: Program | None) -> None:
+        self.entry = entry
+        self.owner = owner
+        self.key = key
+        self.program = program
+        self.executable: Executable | None = None  # once compiled
 
 
 class ProgramCache:
-    """Second-chance eviction over the programs of all definitions; the only instance is ``engine.programs``.
+    """The only instance is ``engine.programs``. Any thread."""
 
-    Each program stays in the dict of its definition, where a call finds it without coming here.
-    """
+    __slots__ = ("_held", "_lock", "_ring", "_slots", "bytes", "evicted", "limit_bytes", "limit_entries")
 
-    __slots__ = ("_lock", "_ring", "evicted", "limit")
-
-    def __init__(self, limit: int = ENTRIES) -> None:
-        self.limit = limit
+    def __init__(self, entries: int = ENTRIES, limit_bytes: int = BYTES) -> None:
+        self.limit_entries = entries
+        self.limit_bytes = limit_bytes
         self.evicted = 0
-        self._ring: deque[Program] = deque()  # oldest first; under _lock
+        self.bytes = 0  # of the executables of its programs, estimated
+        self._ring: deque[Slot] = deque()  # oldest first; under _lock, as everything below
+        self._slots: dict[Program, Slot] = {}
+        # Executable -> how many programs share it, and its size.
+        self._held: dict[Executable, tuple[int, int]] = {}
         self._lock = threading.RLock()
 
-    def add(self, program: Program, owner: Definition, key: Any) -> Program:
-        """Enter ``program`` into ``owner`` under ``key``; or give the one that another thread has entered."""
+    def add(
+        self,
+        entry: Used,
+        owner: Owner,
+        key: Any,
+        program: Program | None = None,
+        explain: Callable[[], str] | None = None,
+    ) -> Any:
+        """Enter ``entry`` into ``owner`` under ``key``; or give the one that another thread has entered.
+
+        ``program`` is what it leads to, if that is to be compiled: this counts against the budgets of the caller, with
+        ``explain()`` saying how it came to that. Raises ``CompileBudgetError``.
+        """
+        if program is not None and key not in owner.programs:
+            budget.admit(owner.name, explain)
         with self._lock:
             existing = owner.programs.get(key)
             if existing is not None:
-                return existing  # type: ignore[no-any-return]
-            program.owner, program.key = owner, key
-            owner.programs[key] = program
-            self._ring.append(program)
+                return existing
+            slot = Slot(entry, owner, key, program)
+            owner.programs[key] = entry
+            self._ring.append(slot)
+            if program is not None:
+                self._slots[program] = slot
+            return entry
+
+    def compiled(self, program: Program, executable: Executable, text_length: int) -> None:
+        """Take ``program``'s executable into account. On a compile worker, which so does the work of freeing others."""
+        with self._lock:
+            slot = self._slots.get(program)
+            if slot is None:
+                return
+            slot.executable = executable
+            holders, size = self._held.get(executable, (0, BASE_BYTES + BYTES_PER_CHARACTER * text_length))
+            self._held[executable] = holders + 1, size
+            if not holders:
+                self.bytes += size
             self._shrink()
-            return program
 
     def _shrink(self) -> None:
-        while len(self._ring) > self.limit:
-            program = self._ring.popleft()
-            if program.used:
-                program.used = False
-                self._ring.append(program)
-                continue
-            _forget(program)
-            self.evicted += 1
+        ring = self._ring
+        for _ in range(2 * len(ring)):
+            # The last one to come was asked for just now.
+            if len(ring) <= 1 or (len(ring) <= self.limit_entries and self.bytes <= self.limit_bytes):
+                return
+            slot = ring.popleft()
+            if slot.entry.used:
+                slot.entry.used = False
+                slot.owner.fast.pop(slot.key, None)
+                ring.append(slot)
+            else:
+                self._forget(slot)
+                self.evicted += 1
+
+    def _forget(self, slot: Slot) -> None:
+        slot.owner.programs.pop(slot.key, None)
+        slot.owner.fast.pop(slot.key, None)
+        if slot.program is not None:
+            del self._slots[slot.program]
+        if slot.executable is not None:
+            holders, size = self._held.pop(slot.executable)
+            if holders > 1:
+                self._held[slot.executable] = holders - 1, size
+            else:
+                self.bytes -= size
+
+    def set_limit(self, *, entries: int | None = None, limit_bytes: int | None = None) -> None:
+        """Change the limits; what is over them goes at once."""
+        with self._lock:
+            self.limit_entries = self.limit_entries if entries is None else entries
+            self.limit_bytes = self.limit_bytes if limit_bytes is None else limit_bytes
+            self._shrink()
 
     def clear(self) -> None:
         """Forget every program; those that are queued or running finish."""
         with self._lock:
-            for program in self._ring:
-                _forget(program)
-            self._ring.clear()
+            while self._ring:
+                self._forget(self._ring.popleft())
 
     def __len__(self) -> int:
         return len(self._ring)
 
     def after_fork_in_child(self) -> None:
         self._lock = threading.RLock()
-
-
-def _forget(program: Program) -> None:
-    if program.owner is not None:
-        program.owner.programs.pop(program.key, None)
-        program.owner.fast.pop(program.key, None)
-        program.owner = None

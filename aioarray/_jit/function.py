@@ -4,45 +4,55 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
 
 from .. import _config, _dtypes, _trees
-from .._array import Array, as_array, run
+from .._array import Array, ArrayLike, as_array, enqueue, launch_directly, tracing
 from .._engine import engine
-from .._graph import ArraySpec, Definition
+from .._errors import CompileBudgetError
+from .._graph import ArraySpec, array_spec
 from .._operands import SCALARS, common_device, make_program, scalar_operand
-from .._traced import TracedArray
+from .donation import give_up
+from .entries import Entry, explain, leaf_names
+from .objects import State, is_tree, state_of
+from .shapes import ShapeDtype
 from .signature import Names, Positions, argument_names, mark, parameters_of, select
 from .tracing import trace
 
 if TYPE_CHECKING:
+    from .._array import Trace
     from .._engine import Program
     from .._trees import TreeDef
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_flatten = _trees.flatten
+_flatten = _trees.flatten_known
 _scheduler = engine.scheduler
 
 
-class Entry:
-    """A program of a function, and what it takes besides the arguments and gives back."""
+class Arguments(NamedTuple):
+    """The arguments of one call, taken apart."""
 
-    __slots__ = ("captured", "program", "structure")
+    leaves: list[Any]  # of what is dynamic
+    tree: Any  # that
+    structure: TreeDef  # of that
+    static: tuple[tuple[int | str, Any, Any], ...]
+    instance: Any  # whose method it is, if that is no tree itself
+    state: State | None
 
-    def __init__(self, program: Program | None, captured: tuple[Array, ...], structure: TreeDef) -> None:
-        self.program = program  # None if the function has no results
-        self.captured = captured
-        self.structure = structure
+    @property
+    def plain(self) -> bool:
+        """Whether ``tree`` is the positional arguments, and all there is."""
+        return type(self.tree) is tuple and not self.static and self.state is None
 
 
 class JitFunction(Generic[P, R]):
-    """A function that runs as one compiled program; made by ``jit``."""
+    """A function that runs as one compiled program; made by ``jit``. Calls may be made on any thread."""
 
     def __init__(
         self,
@@ -50,6 +60,9 @@ class JitFunction(Generic[P, R]):
         *,
         static_argnums: Positions,
         static_argnames: Names,
+        donate_argnums: Positions,
+        donate_argnames: Names,
+        max_programs: int | None,
         name: str | None,
     ) -> None:
         if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
@@ -58,112 +71,229 @@ class JitFunction(Generic[P, R]):
                 "gives pending Arrays that can be awaited"
             )
         functools.update_wrapper(self, function)
+        self.name = name or _name_of(function)
+        # Key -> entry: of all its programs, and of those that may be launched on the spot. The cache of programs, which
+        # evicts from both, knows this function by these names.
+        self.programs: dict[Any, Entry] = {}
+        self.fast: dict[Any, Entry] = {}
         self._function = function
-        self._name = name or _name_of(function)
         self._parameters = parameters_of(function)
         self._static = select("static", self._parameters, static_argnums, static_argnames)
-        # Its programs, by the same keys as in ``entries``; what the engine evicts goes from both.
-        self._definition = Definition(self._name, function)
-        self._entries: dict[Any, Entry] = self._definition.fast  # type: ignore[assignment]
+        self._donated = select("donate", self._parameters, donate_argnums, donate_argnames)
+        self._max_programs = max_programs
+        self._built = 0  # programs, evicted ones too
+        # Whether calls with positional arguments may have to do more than flatten them.
+        self._special = bool(self._static)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        return self if instance is None else MethodType(self, instance)
+        if instance is None:
+            return self
+        return MethodType(self if is_tree(instance) else self._call_method, instance)
 
     def __repr__(self) -> str:
-        return f"<jit of {self._name}>"
+        return f"<jit of {self.name}>"
+
+    # Calls
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        static: tuple[Any, ...] = ()
-        dynamic: Any = args, kwargs
-        if self._static:
-            dynamic, static = self._split(args, kwargs)
-        leaves, structure = _flatten(dynamic)
-        arrays = self._arrays(leaves, dynamic)
-        for x in arrays:
-            if x._trace is not None:
-                return self._inline(arrays, structure, static)
-        key: Any = structure, tuple([x._spec for x in arrays]), static
-        if _config.overridden():
-            key = *key, _config.current()
-        entry = self._entries.get(key)
-        if entry is None:
-            entry = self._build(key, structure, static)
-        if entry.program is None:
-            return entry.structure.unflatten(())  # type: ignore[no-any-return]
-        entry.program.used = True
-        results = run(entry.program, [*arrays, *entry.captured])
-        return entry.structure.unflatten(results)  # type: ignore[no-any-return]
+        if kwargs or self._special:
+            return self._call(self._take_apart(args, kwargs))
+        leaves, structure = _flatten(args)
+        try:
+            entry = self.fast[structure, tuple([x._spec for x in leaves])]
+        except (KeyError, AttributeError):
+            return self._call(self._take_apart(args, kwargs))
+        buffers = [x._buffer for x in leaves]
+        for x in entry.captured:
+            buffers.append(x._buffer)
+        results = launch_directly(entry.program, buffers)
+        if results is None:
+            return self._call(self._take_apart(args, kwargs))
+        return results[0] if entry.leaf else entry.structure.unflatten(results)
 
-    def _split(self, args: Any, kwargs: Any) -> tuple[Any, tuple[Any, ...]]:
+    def _call_method(self, instance: object, *args: Any, **kwargs: Any) -> Any:
+        return self._call(self._take_apart((None, *args), kwargs, instance))
+
+    def _call(self, arguments: Arguments) -> Any:
+        arrays = self._arrays(arguments)
+        recording = tracing.recording
+        if recording is not None:
+            return self._inline(recording, arrays, arguments)
+        key = self._key(arguments, [x._spec for x in arrays])
+        entry = self.programs.get(key)
+        if entry is None:
+            entry = self._build(key, arguments)
+        entry.used = True
+        program = entry.program
+        if program is None:
+            return entry.result(())
+        arrays += entry.captured
+        operands = [x._operand(self.name) for x in arrays]
+        if entry.donated:
+            names = functools.partial(self._describe, key, entry)
+            give_up(arrays, operands, entry.donated, names)
+        elif program.launch_class is not None and len(key) == 2 and not program.may_fail:
+            self.fast[key] = entry
+        results = enqueue(program, operands)
+        for index in entry.donated:
+            arrays[index].delete()
+        return entry.result(results)
+
+    # From the arguments to a key
+
+    def _take_apart(self, args: Any, kwargs: Any, instance: object = None) -> Arguments:
+        static: list[tuple[int | str, Any, Any]] = []
+        if self._static:
+            args, kwargs, static = self._split(args, kwargs)
+        state = None if instance is None else state_of(instance)
+        tree = args if not kwargs and not static and state is None else (args, kwargs)
+        leaves, structure = _trees.flatten(tree)
+        return Arguments(leaves, tree, structure, tuple(static), instance, state)
+
+    def _split(self, args: Any, kwargs: Any) -> tuple[Any, Any, list[tuple[int | str, Any, Any]]]:
         """The arguments with None in place of the static ones; and those."""
-        positions, names = self._static.positions, self._static.names
         static: list[tuple[int | str, Any, Any]] = []
         dynamic = list(args)
-        for position in positions:
+        for position in sorted(self._static.positions):
             if position < len(args):
                 static.append((position, args[position], mark(args[position])))
                 dynamic[position] = None
         if kwargs:
             kwargs = dict(kwargs)
-            for name in sorted(names & kwargs.keys()):
-                static.append((name, kwargs[name], mark(kwargs[name])))
-                del kwargs[name]
+            for name in sorted(self._static.names & kwargs.keys()):
+                value = kwargs.pop(name)
+                static.append((name, value, mark(value)))
         for where, value, _ in static:
             try:
                 hash(value)
             except TypeError:
                 raise TypeError(
-                    f"{self._name}: static argument {where!r} is a {type(value).__name__}, which cannot be hashed; pass a "
-                    "tuple for a list, or leave it out of the static arguments"
+                    f"{self.name}: static argument {self._static_name(where)} is a {type(value).__name__}, which cannot be "
+                    "hashed; pass a tuple for a list, or leave it out of the static arguments"
                 ) from None
-        return (tuple(dynamic), kwargs), tuple(static)
+        return tuple(dynamic), kwargs, static
 
-    def _arrays(self, leaves: list[Any], dynamic: Any) -> list[Array]:
-        """The leaves of the arguments as Arrays; Python numbers weak."""
+    def _static_name(self, where: int | str) -> str:
+        parameters = self._parameters or []
+        return parameters[where].name if isinstance(where, int) and where < len(parameters) else repr(where)
+
+    def _arrays(self, arguments: Arguments) -> list[Array]:
+        """The leaves of the arguments as Arrays; Python numbers weak. Then the Arrays of the object."""
         arrays: list[Array] = []
-        for index, leaf in enumerate(leaves):
+        for index, leaf in enumerate(arguments.leaves):
             if isinstance(leaf, Array):
                 arrays.append(leaf)
             elif isinstance(leaf, SCALARS) and not isinstance(leaf, np.generic):
-                dtype = _dtypes.default_for_rank(_dtypes.scalar_rank(leaf))
-                arrays.append(Array(*scalar_operand(leaf, dtype, engine.device()), None, True))
+                arrays.append(_weak(leaf))
             elif isinstance(leaf, (np.ndarray, np.generic)):
-                arrays.append(as_array(self._name, leaf))
+                arrays.append(as_array(self.name, leaf))
             else:
-                argument = argument_names(self._parameters, _trees.paths(dynamic))[index]
-                raise TypeError(
-                    f"{self._name}: argument {argument} is a {type(leaf).__name__}, which is no array, number or tree of "
-                    "them; name it in static_argnames if the program may depend on its value"
-                )
+                raise self._no_array(arguments, index)
+        if arguments.state is not None:
+            arrays += arguments.state.arrays
         return arrays
 
-    def _apply(self, structure: TreeDef, static: tuple[Any, ...], arrays: list[Any]) -> Any:
+    def _specs(self, arguments: Arguments) -> list[ArraySpec]:
+        """The specs of the arguments, among which there may be ``ShapeDtype``."""
+        device = next((x.device for x in arguments.leaves if isinstance(x, Array)), None) or engine.device()
+        specs: list[ArraySpec] = []
+        for index, leaf in enumerate(arguments.leaves):
+            if isinstance(leaf, Array):
+                specs.append(leaf._spec)
+            elif isinstance(leaf, SCALARS) and not isinstance(leaf, np.generic):
+                specs.append(array_spec((), _dtypes.default_for_rank(_dtypes.scalar_rank(leaf)), device, True))
+            elif isinstance(leaf, (ShapeDtype, np.ndarray, np.generic)):
+                specs.append(array_spec(leaf.shape, _dtypes.as_dtype(leaf.dtype), device))
+            else:
+                raise self._no_array(arguments, index)
+        if arguments.state is not None:
+            specs += [x._spec for x in arguments.state.arrays]
+        return specs
+
+    def _no_array(self, arguments: Arguments, index: int) -> TypeError:
+        tree = (arguments.tree, {}) if arguments.plain else arguments.tree
+        argument = argument_names(self._parameters, _trees.paths(tree))[index]
+        leaf = arguments.leaves[index]
+        return TypeError(
+            f"{self.name}: argument {argument} is a {type(leaf).__name__}, which is no array, number or tree of them; name "
+            "it in static_argnames if the program may depend on its value"
+        )
+
+    def _key(self, arguments: Arguments, specs: Sequence[ArraySpec]) -> tuple[Any, ...]:
+        key = arguments.structure, tuple(specs)
+        if arguments.plain and not _config.overridden():
+            return key
+        state = None if arguments.state is None else arguments.state.key
+        structure = arguments.structure if not arguments.plain else _trees.flatten((arguments.tree, {}))[1]
+        defaults = _config.current() if _config.overridden() else None
+        return structure, key[1], arguments.static, state, defaults
+
+    # From a key to a program
+
+    def _apply(self, arguments: Arguments, arrays: list[Any]) -> Any:
         """Call the function itself."""
-        args, kwargs = structure.unflatten(arrays)
-        if static:
+        filled = arguments.structure.unflatten(arrays[: len(arguments.leaves)])
+        args, kwargs = (filled, {}) if arguments.plain else filled
+        if arguments.static or arguments.state is not None:
             args = list(args)
-            for where, value, _ in static:
+            if arguments.state is not None:
+                args[0] = arguments.instance
+            for where, value, _ in arguments.static:
                 if isinstance(where, int):
                     args[where] = value
                 else:
                     kwargs[where] = value
         return self._function(*args, **kwargs)
 
-    def _inline(self, arrays: list[Array], structure: TreeDef, static: tuple[Any, ...]) -> R:
+    def _inline(self, recording: Trace, arrays: list[Array], arguments: Arguments) -> Any:
         """A call inside another trace: it becomes a part of that."""
-        recording = next(x._trace for x in arrays if isinstance(x, TracedArray))
-        traced = [TracedArray(recording, recording.node(self._name, x)) for x in arrays]
-        return self._apply(structure, static, traced)  # type: ignore[no-any-return]
+        return self._apply(arguments, [recording.traced(self.name, x) for x in arrays[: len(arguments.leaves)]])
 
-    def _build(self, key: Any, structure: TreeDef, static: tuple[Any, ...]) -> Entry:
-        specs: tuple[ArraySpec, ...] = key[1]
-        device = common_device(self._name, specs)
-        traced = trace(self._name, functools.partial(self._apply, structure, static), specs, device)
-        if not traced.outputs:
-            return Entry(None, (), traced.structure)
-        program = make_program(self._name, traced.inputs, traced.outputs, device, single=False)
-        program = engine.programs.add(program, self._definition, key)
-        return self._entries.setdefault(key, Entry(program, traced.captured, traced.structure))
+    def _build(self, key: tuple[Any, ...], arguments: Arguments) -> Entry:
+        if self._max_programs is not None and self._built >= self._max_programs:
+            raise CompileBudgetError(
+                f"{self.name} needs a new program, number {self._built + 1} under jit(max_programs={self._max_programs}): "
+                f"{self._explain(key)}"
+            )
+        specs = key[1]
+        device = common_device(self.name, specs)
+        known = [] if arguments.state is None else arguments.state.arrays
+        traced = trace(self.name, functools.partial(self._apply, arguments), specs, device, known)
+        donated = self._donated_leaves(arguments)
+        program = None
+        if traced.outputs:
+            program = make_program(
+                self.name, traced.inputs, traced.outputs, device, single=False, donated=frozenset(donated)
+            )
+        entry = Entry(program, traced.captured, donated, traced.structure)
+        added: Entry = engine.programs.add(entry, self, key, program, functools.partial(self._explain, key))
+        self._built += added is entry
+        return added
+
+    def _donated_leaves(self, arguments: Arguments) -> tuple[int, ...]:
+        if not self._donated:
+            return ()
+        numbered = arguments.structure.unflatten(range(len(arguments.leaves)))
+        args, kwargs = (numbered, {}) if arguments.plain else numbered
+        given = [args[position] for position in self._donated.positions if position < len(args)]
+        given += [kwargs[name] for name in self._donated.names if name in kwargs]
+        return tuple(sorted(_trees.flatten(given)[0]))
+
+    def _explain(self, key: tuple[Any, ...]) -> str:
+        return explain(self._parameters, key, list(self.programs))
+
+    def _describe(self, key: tuple[Any, ...], entry: Entry, index: int) -> str:
+        names = leaf_names(self._parameters, key)
+        if index < len(names):
+            return f"{self.name}: argument {names[index]}"
+        return f"{self.name}: an Array that the function closes over"
+
+
+def _weak(value: Any) -> Array:
+    dtype = _dtypes.default_for_rank(_dtypes.scalar_rank(value))
+    if tracing.recording is not None:
+        return tracing.recording.constant(np.asarray(value).astype(dtype), weak=True)
+    return Array(*scalar_operand(value, dtype, engine.device()), None, True)
 
 
 def _name_of(function: Callable[..., Any]) -> str:
@@ -177,6 +307,9 @@ def jit(
     *,
     static_argnums: Positions = None,
     static_argnames: Names = None,
+    donate_argnums: Positions = None,
+    donate_argnames: Names = None,
+    max_programs: int | None = None,
     name: str | None = None,
 ) -> JitFunction[P, R]: ...
 @overload
@@ -184,6 +317,9 @@ def jit(
     *,
     static_argnums: Positions = None,
     static_argnames: Names = None,
+    donate_argnums: Positions = None,
+    donate_argnames: Names = None,
+    max_programs: int | None = None,
     name: str | None = None,
 ) -> Callable[[Callable[P, R]], JitFunction[P, R]]: ...
 def jit(
@@ -192,12 +328,18 @@ def jit(
     *,
     static_argnums: Positions = None,
     static_argnames: Names = None,
+    donate_argnums: Positions = None,
+    donate_argnames: Names = None,
+    max_programs: int | None = None,
     name: str | None = None,
 ) -> JitFunction[P, R] | Callable[[Callable[P, R]], JitFunction[P, R]]:
     """Compile a function of Arrays, or of trees of them: each call runs as one program, and returns at once.
 
-    The function is traced for each new combination of shapes, dtypes and static arguments; it must be pure. Arrays that it
-    closes over are passed along at each call. Python numbers are dynamic arguments, weak in promotion.
+    The function is traced for each new combination of shapes, dtypes and static arguments, so it must be pure. Arrays that
+    it closes over are passed along at each call. Python numbers are dynamic arguments, weak in promotion; static arguments,
+    by position or name, are hashable. The memory of donated arguments goes to the results, and the Arrays are deleted.
+    Raises ``TracedValueError`` at the call where the function needs a value, ``CompileBudgetError`` instead of making more
+    than ``max_programs`` programs.
 
     >>> @aio.jit
     ... def step(weights, x):
@@ -205,6 +347,14 @@ def jit(
     >>> step({"w": aio.ones((2, 2)), "b": 1.0}, aio.ones(2))
     {'y': Array([3., 3.], dtype=float32)}
     """
+    options: dict[str, Any] = {
+        "static_argnums": static_argnums,
+        "static_argnames": static_argnames,
+        "donate_argnums": donate_argnums,
+        "donate_argnames": donate_argnames,
+        "max_programs": max_programs,
+        "name": name,
+    }
     if function is None:
-        return lambda f: jit(f, static_argnums=static_argnums, static_argnames=static_argnames, name=name)
-    return JitFunction(function, static_argnums=static_argnums, static_argnames=static_argnames, name=name)
+        return lambda f: JitFunction(f, **options)
+    return JitFunction(function, **options)

@@ -26,17 +26,24 @@ class Trace(NamedTuple):
 
 
 def trace(
-    name: str, function: Callable[[list[Any]], Any], specs: Sequence[ArraySpec], device: Device
+    name: str,
+    function: Callable[[list[Any]], Any],
+    specs: Sequence[ArraySpec],
+    device: Device,
+    known: Sequence[Array] = (),
 ) -> Trace:
-    """The graph of ``function(arrays)``, where the arrays have ``specs``; it returns a tree of arrays."""
-    recording = Recording(name, device)
-    try:
-        result = function([recording.argument(spec) for spec in specs])
+    """The graph of ``function(arrays)``, where the arrays have ``specs``; it returns a tree of arrays.
+
+    The last arrays are ``known``: the function finds these Arrays elsewhere, too.
+    """
+    with Recording(name, device) as recording:
+        arguments = [recording.argument(spec) for spec in specs]
+        for array, node in zip(known, recording.inputs[len(specs) - len(known) :], strict=True):
+            recording.captured[id(array)] = array, node
+        result = function(arguments)
         leaves, structure = _trees.flatten(result)
         outputs = tuple([_output(recording, leaves, index, result) for index in range(len(leaves))])
-    finally:
-        recording.closed = True
-    captured = list(recording.captured.values())
+    captured = list(recording.captured.values())[len(known) :]
     return Trace(
         (*recording.inputs, *[node for _, node in captured]),
         outputs,

@@ -15,7 +15,7 @@
 Importing it loads jaxlib's extension module, if that is of a supported version, and starts nothing.
 """
 
-from .bindings import Buffer, LoadedExecutable, ResultHandler, SpecLike
+from .bindings import Buffer, LoadedExecutable, ResultHandler, SpecLike, installed_version
 from .buffers import (
     can_alias,
     copy_to_device,
@@ -43,11 +43,12 @@ from .client import (
 )
 from .custom_calls import register_lapack
 from .errors import ForeignError, translate
-from .executable import Cost, Executable, Memory, compile, deserialize, result_handlers
+from .executable import DEFAULT_OPTIONS, Cost, Executable, Memory, compile, deserialize, result_handlers
 from .streams import get_stream, set_stream
 from .version import check_version
 
 __all__ = [
+    "DEFAULT_OPTIONS",
     "Buffer",
     "Cost",
     "Device",
@@ -71,6 +72,7 @@ __all__ = [
     "from_dlpack",
     "get_client",
     "get_stream",
+    "installed_version",
     "is_forked",
     "is_ready",
     "nbytes",
