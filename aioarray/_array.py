@@ -7,10 +7,9 @@ result is replaced by its buffer when that is first seen to be ready, and ``a[in
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Generator, Iterator, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Union
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from ._methods import ArrayMethods
 from ._operands import (
     SCALARS,
     Alias,
+    ScalarCache,
     checked_scalar,
     common_device,
     deleted_error,
@@ -35,6 +35,7 @@ from ._operands import (
     scalar_operand,
 )
 from ._ops import arithmetic, comparison, contraction, indexing, integer
+from ._tracing import Trace, tracing
 
 if TYPE_CHECKING:
     from ._dtypes import DType, Scalar
@@ -45,36 +46,6 @@ ArrayLike: TypeAlias = Union["Array", np.ndarray, np.generic, bool, int, float, 
 
 _scheduler = engine.scheduler
 
-
-class Trace(Protocol):
-    """The recording of a function for ``jit``: what Arrays inside it belong to."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def device(self) -> Device: ...
-
-    @property
-    def parent(self) -> Trace | None: ...
-
-    def call(self, definition: Definition, arrays: tuple[ArrayLike | None, ...], static: tuple[Any, ...]) -> Any: ...
-
-    def constant(self, value: np.ndarray, weak: bool = False) -> Array: ...
-
-    def traced(self, function: str, x: ArrayLike) -> Array: ...
-
-
-class _Tracing(threading.local):
-    """This thread's innermost function that is being traced; set by ``_traced`` alone.
-
-    While there is one, nothing is launched: operations become a part of it, on whatever Arrays.
-    """
-
-    recording: Trace | None = None
-
-
-tracing = _Tracing()
 
 # Host values up to this size that appear in a traced function are written into its program.
 CONSTANT_BYTES = 1 << 16
@@ -255,11 +226,6 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
         self.block_until_ready()
         return _xla.to_numpy(self._buffer, self._spec)
 
-    def __len__(self) -> int:
-        if not self._spec.shape:
-            raise TypeError("len() of an array of no dimensions")
-        return self._spec.shape[0]
-
     def __iter__(self) -> Iterator[Array]:
         if not self._spec.shape:
             raise TypeError("iteration over an array of no dimensions")
@@ -344,8 +310,8 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
     def _replace(self, other: Array) -> None:
         if other._trace is not None:
             raise TracedValueError(
-                f"update in place of an Array from outside of {other._trace.name!r}, which is being traced: it would get "
-                "no value. Take the array as an argument and return the updated one"
+                f"update in place of an Array from outside of {other._trace.name!r}, which is being traced: it would "
+                "get no value. Take the array as an argument and return the updated one"
             )
         self._spec = other._spec
         self._buffer = other._buffer
@@ -407,39 +373,8 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
 
 # Running definitions
 
-# Launches of a program that must have been over when they returned before it is believed that all are.
-_PROOFS = 16
-
-
-class _ScalarCache:
-    """Operands made of Python numbers lately: putting one on the device takes longer than launching an addition.
-
-    Owned by this module; any thread. Emptied when full: the numbers of a program's source are soon back.
-    """
-
-    __slots__ = ("_operands",)
-    LIMIT = 4096
-
-    def __init__(self) -> None:
-        self._operands: dict[Any, Array] = {}
-
-    def get(self, spec: ArraySpec, value: Scalar) -> Array | None:
-        return self._operands.get(self._key(spec, value))
-
-    def put(self, spec: ArraySpec, value: Scalar, operand: Array) -> Array:
-        if len(self._operands) >= self.LIMIT:
-            self._operands.clear()
-        self._operands[self._key(spec, value)] = operand
-        return operand
-
-    def _key(self, spec: ArraySpec, value: Scalar) -> Any:
-        kind = type(value)
-        if value or kind is int or kind is bool:
-            return spec, kind, value
-        return spec, kind, repr(value)  # 0.0 and -0.0 are equal
-
-
-_scalars = _ScalarCache()
+# Python numbers that were operands or indices lately. Owned by this module.
+_scalars: ScalarCache[Array] = ScalarCache()
 
 
 # The static part of ``x[i]`` with an int i.
@@ -509,23 +444,11 @@ def _launch(entry: tuple[Any, Any, ArraySpec, Program], buffers: tuple[Buffer, .
     except _xla.ForeignError as error:
         (pending,) = _scheduler.fast_path_failed(program, error)
         return _result(spec, pending)
-    if program.synchronous or _was_synchronous(program, results[0]):
+    if program.synchronous or program.was_over(_xla.is_ready(results[0])):
         _scheduler.inline += 1
         return Array(spec, results[0])
     (pending,) = _scheduler.adopt(program, results)
     return _result(spec, pending)
-
-
-def _was_synchronous(program: Program, buffer: Buffer) -> bool:
-    program.used = True
-    if not _xla.is_ready(buffer):
-        program.proofs = 0
-        return False
-    program.proofs += 1
-    # What XLA runs in the calling thread it always does. Even if this were wrong: the work of a tiny program is over in
-    # microseconds, and nothing but the count of the window depends on it.
-    program.synchronous = program.proofs >= _PROOFS
-    return True
 
 
 def call(

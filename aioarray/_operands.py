@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,36 @@ if TYPE_CHECKING:
 # A value with its spec: what an Array is to this module.
 Operand: TypeAlias = "tuple[ArraySpec, Buffer | Pending]"
 
+T = TypeVar("T")
 SCALARS = (bool, int, float, complex)
+
+
+class ScalarCache(Generic[T]):
+    """Operands made of Python numbers lately: putting one on the device takes longer than launching an addition.
+
+    Any thread. Emptied when full: the numbers of a program's source are soon back.
+    """
+
+    __slots__ = ("_operands",)
+    LIMIT = 4096
+
+    def __init__(self) -> None:
+        self._operands: dict[Any, T] = {}
+
+    def get(self, spec: ArraySpec, value: Scalar) -> T | None:
+        return self._operands.get(self._key(spec, value))
+
+    def put(self, spec: ArraySpec, value: Scalar, operand: T) -> T:
+        if len(self._operands) >= self.LIMIT:
+            self._operands.clear()
+        self._operands[self._key(spec, value)] = operand
+        return operand
+
+    def _key(self, spec: ArraySpec, value: Scalar) -> Any:
+        kind = type(value)
+        if value or kind is int or kind is bool:
+            return spec, kind, value
+        return spec, kind, repr(value)  # 0.0 and -0.0 are equal
 
 
 class Alias:

@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 import numpy as np
 
 from . import _dtypes
-from ._array import Array, ArrayLike, as_array, tracing
+from ._array import Array, ArrayLike, as_array
 from ._engine import engine, origin
 from ._errors import TracedValueError
 from ._graph import ArraySpec, Definition, Node, array_spec, constant, input_node
 from ._operands import SCALARS, checked_scalar, scalar_dtypes
+from ._tracing import tracing
 
 if TYPE_CHECKING:
-    from ._array import Trace
     from ._dtypes import DType, Scalar
     from ._engine import Pending
+    from ._tracing import Trace
     from ._xla import Device
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import Any
+import contextlib
+from typing import TYPE_CHECKING, Any
 
 import trio
 
 from .waiting import Host
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
 
 
 class TrioHost(Host):
@@ -23,13 +26,12 @@ class TrioHost(Host):
         return hash(self._token)
 
     def post(self, function: Callable[[], object]) -> None:
-        try:
+        with contextlib.suppress(trio.RunFinishedError):  # the run is over: there is nobody to tell
             self._token.run_sync_soon(function)
-        except trio.RunFinishedError:
-            pass  # the run is over: there is nobody to tell
 
     def yield_once(self) -> Generator[Any, Any, None]:
-        yield from trio.lowlevel.checkpoint().__await__()
+        # Awaited by the task whose generator this is.
+        yield from trio.lowlevel.checkpoint().__await__()  # noqa: ASYNC105
 
     def park(self, line: dict[Any, None]) -> Generator[Any, Any, None]:
         task = trio.lowlevel.current_task()
@@ -39,7 +41,7 @@ class TrioHost(Host):
             line.pop(task, None)
             return trio.lowlevel.Abort.SUCCEEDED
 
-        yield from trio.lowlevel.wait_task_rescheduled(abort).__await__()
+        yield from trio.lowlevel.wait_task_rescheduled(abort).__await__()  # noqa: ASYNC105
 
     def resume(self, waiting: trio.lowlevel.Task) -> None:
         trio.lowlevel.reschedule(waiting)

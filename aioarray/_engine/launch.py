@@ -1,8 +1,8 @@
 """``Program``, ``Launch`` and ``Pending``: what is run, one run of it, and one result of that run.
 
 Ownership goes from results to inputs, never the other way: a ``Pending`` holds its ``Launch``, a ``Launch`` holds the
-``Pending`` objects it reads. Queues, and the lists of who waits for what, hold weak references. So a queued launch dies by
-reference counting as soon as nobody can see its results, and its queued inputs with it.
+``Pending`` objects it reads. Queues, and the lists of who waits for what, hold weak references. So a queued launch dies
+by reference counting as soon as nobody can see its results, and its queued inputs with it.
 
 Fields are written under the scheduler's lock unless a comment says otherwise. They may be read without it by code that
 checks again under the lock before it acts.
@@ -11,9 +11,10 @@ checks again under the lock before it acts.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Protocol
-from weakref import ReferenceType
 
 if TYPE_CHECKING:
+    from weakref import ReferenceType
+
     from .._graph import ArraySpec, Definition, Graph
     from .._xla import Buffer, Device, Executable, ResultHandler
     from .cost import LaunchClass
@@ -24,6 +25,10 @@ QUEUED: Final = 0  # waits for inputs, executable, window or worker
 LAUNCHING: Final = 1  # taken off the queue by a thread that is calling PJRT
 LAUNCHED: Final = 2  # inside PJRT, unfinished
 FINISHED: Final = 3  # has buffers that are ready, or a failure
+
+
+# Launches of a program that must have been over when they returned before it is believed that all are.
+PROOFS: Final = 16
 
 
 class Waiter(Protocol):
@@ -104,6 +109,17 @@ class Program:
         self.owner: Definition | None = None
         self.key: Any = None
         self.used = True  # set by any thread at each use, cleared by eviction
+
+    def was_over(self, over: bool) -> bool:
+        """Learn from a launch of this tiny program on ready inputs whether it was over when it returned. Any thread.
+
+        What XLA runs in the calling thread it always does. Even if this were wrong: the work of a tiny program is over
+        in microseconds, and nothing but the count of the window depends on it.
+        """
+        self.used = True
+        self.proofs = self.proofs + 1 if over else 0
+        self.synchronous = self.proofs >= PROOFS
+        return over
 
 
 class Pending:

@@ -4,8 +4,7 @@ Who runs here. *Callers* are threads that enqueue, among them event loops: they 
 launch only what is quick. *Launch workers* make the launches that may run inside the dispatch call. *Watchers* block in
 PJRT until a launch is ready. Compile workers (``compiler``) report programs that became executable.
 
-One re-entrant lock guards all state; nobody computes, compiles, waits or runs callbacks while holding it. It is re-entrant
-because destructors (``Launch.__del__``) take it, and they may run anywhere.
+One re-entrant lock guards all state, of which ``window`` has the lower half.
 
 ``Scheduler.open`` alone is read without the lock, by the fast path in ``_call``: as long as it is True, a tiny program
 whose inputs are ready may be launched right there.
@@ -13,6 +12,7 @@ whose inputs are ready may be launched right there.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
 import time
@@ -24,22 +24,18 @@ from typing import TYPE_CHECKING, Final
 from .. import _xla
 from . import cost
 from .failure import Failure, origin
-from .launch import FINISHED, LAUNCHED, LAUNCHING, QUEUED, Launch, Pending, Program, Waiter
+from .launch import LAUNCHED, LAUNCHING, QUEUED, Launch, Pending, Program, Waiter
+from .window import Window
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from weakref import ReferenceType
 
     from .._xla import Buffer
     from .compiler import Compiler
     from .threads import Request, Threads
 
-# Unfinished launches inside PJRT; its own limit, where dispatch begins to block, is 32.
-WINDOW: Final = 16
 # More launch workers only take the cores from the loop: see DESIGN, "Dispatch".
 LAUNCH_WORKERS: Final = 2
-# `drain()` returns below this many unfinished launches.
-HIGH_WATER: Final = 256
 
 
 class ThreadWaiter:
@@ -58,59 +54,49 @@ class ThreadWaiter:
         self._lock.acquire()
 
 
-class Scheduler:
+class _Donor:
+    """Lets a queued launch go on when what it takes over is finished; a ``Waiter``.
+
+    An input that is donated must be finished, not only launched: nobody could ask afterwards whether it is.
+    """
+
+    __slots__ = ("_dependent", "_pending", "_scheduler")
+
+    def __init__(self, scheduler: Scheduler, pending: ReferenceType[Pending], dependent: ReferenceType[Launch]) -> None:
+        self._scheduler = scheduler
+        self._pending = pending
+        self._dependent = dependent
+
+    def wake(self) -> None:
+        pending = self._pending()  # held by the dependent's arguments
+        if pending is not None:
+            self._scheduler.donor_finished(pending, self._dependent)
+
+
+class Scheduler(Window):
     """The state of one process's device work; the only instance is ``engine.scheduler``."""
 
     __slots__ = (
         "_cheap",
-        "_closing",
         "_compiler",
         "_dear",
-        "_drainers",
-        "_fast_path",
-        "_flying",
         "_idle_watchers",
         "_idle_workers",
         "_lanes",
-        "_lock",
         "_threads",
         "_to_watch",
-        "_traces",
         "_watchers",
         "_work",
         "_workers",
-        "dropped",
-        "enqueued",
-        "failed",
-        "finished",
-        "in_flight",
-        "inline",
-        "launched",
-        "most_in_flight",
-        "open",
-        "window",
     )
 
     def __init__(self, compiler: Compiler, threads: Threads) -> None:
+        super().__init__()
         self._compiler = compiler
         self._threads = threads
-        self.window = WINDOW
-        # Read by the fast path without the lock; False while the window is full, and for good after the end.
-        self.open = False
-        # Launches that were over when the fast path returned; `+=` on an int attribute has no point where CPython
-        # would let another thread in, so it needs no lock.
-        self.inline = 0
-        self.enqueued = self.launched = self.finished = self.failed = self.dropped = 0
-        self.in_flight = 0
-        self.most_in_flight = 0
-        self._closing = False
-        self._fast_path = False
-        self._traces = 0  # functions that are being traced, on any thread: what they call must not be launched
         self._lanes = itertools.count(1)
-        self._flying: dict[Launch, Buffer] = {}  # launched, unfinished, oldest first; a buffer to wait on
         self._cheap: deque[ReferenceType[Launch]] = deque()  # could be launched, any thread will do
         self._dear: deque[ReferenceType[Launch]] = deque()  # could be launched, on a worker
-        self._drainers: dict[Waiter, int] = {}  # who waits for fewer unfinished launches than that
         self._make_locks()
 
     def _make_locks(self) -> None:
@@ -122,36 +108,10 @@ class Scheduler:
 
     # Beginning and end
 
-    def start(self, fast_path: bool) -> None:
-        """Accept work; the client exists."""
-        with self._lock:
-            self._fast_path = fast_path
-            self._open_if_possible()
-
     def first_threads(self) -> list[Request]:
         """The threads to begin with: one launch worker, one watcher."""
         self._workers = self._watchers = 1
         return [(self._launch_worker, "aioarray-launch-1"), (self._idle_watcher, "aioarray-watch-1")]
-
-    def close_fast_path(self) -> None:
-        """From now on every launch comes through ``enqueue``. Any thread."""
-        with self._lock:
-            self._fast_path = self.open = False
-
-    def begin_trace(self) -> None:
-        """Keep callers off the fast path, which does not look whether they are being traced."""
-        with self._lock:
-            self._traces += 1
-            self.open = False
-
-    def end_trace(self) -> None:
-        """The end of what ``begin_trace`` began."""
-        with self._lock:
-            self._traces -= 1
-            self._open_if_possible()
-
-    def _open_if_possible(self) -> None:
-        self.open = self._fast_path and not self._traces and not self._closing and self.in_flight < self.window
 
     def after_fork_in_child(self) -> None:
         """The threads are gone and the locks may be held by them: nothing is launched any more."""
@@ -186,6 +146,7 @@ class Scheduler:
             self.enqueued += 1
             sources: list[Pending] = []
             missing: list[Pending] = []
+            donors: list[Pending] = []
             for index, argument in enumerate(arguments):
                 if type(argument) is not Pending:
                     continue
@@ -193,6 +154,8 @@ class Scheduler:
                     return self._born_failed(program, argument.failure)
                 if argument.launch is not None:
                     sources.append(argument)
+                    if index in program.donated:
+                        donors.append(argument)
                 if argument.buffer is None:
                     missing.append(argument)
                 else:
@@ -202,8 +165,9 @@ class Scheduler:
             if self.in_flight >= self.window and not self._cheap and not self._dear:
                 self._sweep(woken)
             launch_class = program.launch_class
-            if missing or launch_class is None or launch_class.current == cost.DEAR or self.in_flight >= self.window:
-                results = self._queue(program, arguments, sources, missing)
+            full = self.in_flight >= self.window
+            if missing or donors or launch_class is None or launch_class.current == cost.DEAR or full:
+                results = self._queue(program, arguments, sources, missing, donors)
             else:
                 self._occupy()
                 results = []
@@ -231,6 +195,7 @@ class Scheduler:
         arguments: list[Buffer | Pending],
         sources: list[Pending],
         missing: list[Pending],
+        donors: list[Pending],
     ) -> list[Buffer | Pending]:
         launch = Launch(self, program, arguments, sources, origin(), QUEUED)
         pendings = self._outputs(launch)
@@ -239,13 +204,16 @@ class Scheduler:
             if argument.dependents is None:
                 argument.dependents = []
             argument.dependents.append(reference)
-        launch.missing = len(missing)
+        for donor in donors:
+            assert donor.launch is not None
+            waiter = _Donor(self, weakref.ref(donor), reference)
+            donor.launch.waiters[waiter] = waiter
+            self._watch(donor.launch)
+        launch.missing = len(missing) + len(donors)
         if program.execute is None:
             launch.missing += 1
             program.waiting.append(reference)
-            if not program.requested:
-                program.requested = True
-                self._compiler.submit(program)
+            self._compiler.submit(program)
         if launch.missing == 0:
             self._runnable(launch)
         return list(pendings)
@@ -322,37 +290,15 @@ class Scheduler:
             self.enqueued += 1
             return self._born_failed(program, failure)
 
+    def launched_slowly(self, program: Program, seconds: float) -> None:
+        """A launch on the fast path took longer than it should have."""
+        with self._lock:
+            if program.launch_class is not None:
+                program.launch_class.launched_inline(seconds)
+
     def next_lane(self) -> int:
         """A stream id of its own for a launch; any thread."""
         return next(self._lanes)
-
-    # The window: under the lock
-
-    def _occupy(self) -> None:
-        self.in_flight += 1
-        self.most_in_flight = max(self.most_in_flight, self.in_flight)
-        if self.in_flight >= self.window:
-            self.open = False
-
-    def _vacate(self, woken: list[Waiter]) -> None:
-        self.in_flight -= 1
-        if not self.open:
-            self._open_if_possible()
-        if self._cheap or self._dear:
-            self._call_worker()
-        if self._drainers:
-            self._check_drainers(woken)
-
-    def _check_drainers(self, woken: list[Waiter]) -> None:
-        unfinished = self.unfinished()
-        done = [waiter for waiter, limit in self._drainers.items() if unfinished < limit]
-        for waiter in done:
-            del self._drainers[waiter]
-        woken.extend(done)
-
-    def unfinished(self) -> int:
-        """Launches that are enqueued and neither finished, failed nor dropped."""
-        return self.enqueued - self.finished - self.failed - self.dropped
 
     # From queued to launched: under the lock
 
@@ -377,6 +323,10 @@ class Scheduler:
         elif self._workers < LAUNCH_WORKERS and not self._closing:
             self._workers += 1
             self._threads.start(self._launch_worker, f"aioarray-launch-{self._workers}")
+
+    def _place_is_free(self) -> None:
+        if self._cheap or self._dear:
+            self._call_worker()
 
     def _take(self, dear: bool) -> Launch | None:
         """The next launch that may be made, off the queue and with a place in the window."""
@@ -407,6 +357,20 @@ class Scheduler:
                 launch.missing -= 1
                 if launch.missing == 0:
                     self._runnable(launch)
+        self._wake(woken)
+
+    def donor_finished(self, pending: Pending, reference: ReferenceType[Launch]) -> None:
+        """``pending``, which a queued launch takes over, is finished."""
+        woken: list[Waiter] = []
+        with self._lock:
+            launch = reference()
+            if launch is not None and launch.state == QUEUED:
+                if pending.failure is not None:
+                    self._fail_queued(launch, pending.failure, woken)
+                else:
+                    launch.missing -= 1
+                    if launch.missing == 0:
+                        self._runnable(launch)
         self._wake(woken)
 
     # Launching: workers, and watchers between two waits
@@ -510,10 +474,9 @@ class Scheduler:
                 self._idle_watchers += 1
 
     def _await_buffer(self, launch: Launch, buffer: Buffer) -> None:
-        try:
+        # An error is not lost: `_finish`, which `land` comes to, asks again and keeps it.
+        with contextlib.suppress(*_xla.ForeignError):
             _xla.wait(buffer)
-        except _xla.ForeignError:
-            pass  # _finish, which _land comes to, asks again and keeps the error
         self.land(launch)
 
     def land(self, launch: Launch) -> None:
@@ -527,131 +490,6 @@ class Scheduler:
                 for _ in range(min(len(self._cheap) + len(self._dear), self.window - self.in_flight)):
                     self._call_worker()
         self._wake(woken)
-
-    def _sweep(self, woken: list[Waiter]) -> None:
-        ready = [launch for launch, buffer in self._flying.items() if _xla.is_ready(buffer)]
-        for launch in ready:
-            if launch.state != FINISHED:
-                self._finish(launch, self._flying[launch], None, woken)
-
-    def _finish(self, launch: Launch, buffer: Buffer | None, failure: Failure | None, woken: list[Waiter]) -> None:
-        """``launch`` is over: it has a ready ``buffer``, or ``failure``. Under the lock."""
-        if failure is None and buffer is not None:
-            try:
-                _xla.wait(buffer)  # ready, so this only says whether it is an error
-            except _xla.ForeignError as error:
-                failure = self._inherited(launch, woken) or Failure(
-                    launch.program.name, launch.origin, *_xla.translate(error)
-                )
-        launch.state = FINISHED
-        self._flying.pop(launch, None)
-        launch.sources = []
-        if failure is None:
-            self.finished += 1
-        else:
-            self.failed += 1
-        for reference in launch.outputs:
-            pending = reference()
-            if pending is None:
-                continue
-            if failure is not None:
-                pending.failure = failure  # the buffer stays: a launch that was released by it may be about to read it
-                self._fail_dependents(pending, failure, woken)
-            pending.launch = None
-        woken.extend(launch.waiters.values())
-        launch.waiters = {}
-        self._vacate(woken)
-
-    def _inherited(self, launch: Launch, woken: list[Waiter]) -> Failure | None:
-        """The failure of the input that made ``launch`` fail, if it was one of its inputs."""
-        for source in launch.sources:
-            if source.failure is None and source.launch is not None and source.buffer is not None:
-                # Ready before us, or we would not be; only not noticed yet.
-                self._finish(source.launch, source.buffer, None, woken)
-            if source.failure is not None:
-                return source.failure
-        return None
-
-    def _fail_dependents(self, pending: Pending, failure: Failure, woken: list[Waiter]) -> None:
-        """Fail what waits for ``pending``, and what waits for that; a loop, since chains may be long."""
-        stack = [pending]
-        while stack:
-            current = stack.pop()
-            references, current.dependents = current.dependents, None
-            for reference in references or ():
-                dependent = reference()
-                if dependent is not None and dependent.state == QUEUED:
-                    stack.extend(self._fail_one(dependent, failure, woken))
-
-    def _fail_queued(self, launch: Launch, failure: Failure, woken: list[Waiter]) -> None:
-        for pending in self._fail_one(launch, failure, woken):
-            self._fail_dependents(pending, failure, woken)
-
-    def _fail_one(self, launch: Launch, failure: Failure, woken: list[Waiter]) -> list[Pending]:
-        """Fail a launch that was never made; give its results, whose dependents must fail too."""
-        launch.state = FINISHED
-        launch.arguments = []
-        launch.sources = []
-        self.failed += 1
-        pendings = [pending for reference in launch.outputs if (pending := reference()) is not None]
-        for pending in pendings:
-            pending.failure = failure
-            pending.launch = None
-        woken.extend(launch.waiters.values())
-        launch.waiters = {}
-        if self._drainers:
-            self._check_drainers(woken)
-        return pendings
-
-    def launch_dropped(self) -> None:
-        """A queued launch has died, since nobody can see its results. Any thread, any moment."""
-        woken: list[Waiter] = []
-        with self._lock:
-            self.dropped += 1
-            if self._drainers:
-                self._check_drainers(woken)
-        self._wake(woken)
-
-    def _wake(self, woken: Sequence[Waiter]) -> None:
-        for waiter in woken:
-            waiter.wake()
-
-    # Waiting
-
-    def add_waiter(self, launch: Launch, key: object, waiter: Waiter) -> Waiter | None:
-        """Register ``waiter`` under ``key``, or give the one that is there; None if ``launch`` has finished."""
-        _xla.get_client()  # raises in a forked child, where nothing ever finishes
-        with self._lock:
-            if launch.state == FINISHED:
-                return None
-            existing = launch.waiters.setdefault(key, waiter)
-            self._watch(launch)
-            return existing
-
-    def remove_waiter(self, launch: Launch, key: object) -> None:
-        """Forget the waiter under ``key``, if it is still there."""
-        with self._lock:
-            launch.waiters.pop(key, None)
-
-    def add_drainer(self, waiter: Waiter, limit: int) -> bool:
-        """Wake ``waiter`` when fewer than ``limit`` launches are unfinished; False if that is so already."""
-        if _xla.is_forked():
-            _xla.get_client()  # raises
-        woken: list[Waiter] = []
-        with self._lock:
-            self._sweep(woken)
-            wait = self.unfinished() >= limit
-            if wait:
-                self._drainers[waiter] = limit
-                for launch in self._flying:
-                    self._watch(launch)
-        self._wake(woken)
-        return wait
-
-    def remove_drainer(self, waiter: Waiter) -> None:
-        """Forget ``waiter``."""
-        with self._lock:
-            self._drainers.pop(waiter, None)
 
     def block(self, pending: Pending) -> None:
         """Hold the calling thread, without the GIL, until ``pending`` has finished."""

@@ -1,7 +1,7 @@
 """The engine's threads, started without holding up whoever asks for one.
 
-``Thread.start`` waits until the new thread runs, which on busy cores takes milliseconds; so one thread does all the starting.
-They are daemons, since the interpreter joins others before the atexit hook that ends these.
+``Thread.start`` waits until the new thread runs, which on busy cores takes milliseconds; so one thread does all the
+starting. They are daemons, since the interpreter joins others before the atexit hook that ends these.
 """
 
 from __future__ import annotations

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, 
 import numpy as np
 
 from .. import _config, _dtypes, _trees
-from .._array import Array, ArrayLike, as_array, enqueue, launch_directly, tracing
+from .._array import Array, as_array, enqueue, launch_directly
 from .._engine import engine
 from .._errors import CompileBudgetError
 from .._graph import ArraySpec, array_spec
 from .._operands import SCALARS, common_device, make_program, scalar_operand
+from .._tracing import tracing
 from .donation import give_up
 from .entries import Entry, explain, leaf_names
 from .objects import State, is_tree, state_of
@@ -24,8 +25,7 @@ from .signature import Names, Positions, argument_names, mark, parameters_of, se
 from .tracing import trace
 
 if TYPE_CHECKING:
-    from .._array import Trace
-    from .._engine import Program
+    from .._tracing import Trace
     from .._trees import TreeDef
 
 P = ParamSpec("P")

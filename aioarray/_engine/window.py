@@ -1,0 +1,254 @@
+"""The window: which launches are inside PJRT, who waits for them, and what happens when one is over.
+
+One re-entrant lock guards all state of the scheduler, of which this is the lower half; nobody computes, compiles, waits
+or runs callbacks while holding it. It is re-entrant because destructors (``Launch.__del__``) take it, and they may run
+anywhere.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Final
+
+from .. import _xla
+from .failure import Failure
+from .launch import FINISHED, QUEUED, Launch, Pending, Waiter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .._xla import Buffer
+
+# Unfinished launches inside PJRT; its own limit, where dispatch begins to block, is 32.
+WINDOW: Final = 16
+# `drain()` returns below this many unfinished launches.
+HIGH_WATER: Final = 256
+
+
+class Window(ABC):
+    """Counts, the launches in flight, and their ends. Fields are written under ``_lock`` where no comment differs."""
+
+    __slots__ = (
+        "_closing",
+        "_drainers",
+        "_fast_path",
+        "_flying",
+        "_lock",
+        "_traces",
+        "dropped",
+        "enqueued",
+        "failed",
+        "finished",
+        "in_flight",
+        "inline",
+        "launched",
+        "most_in_flight",
+        "open",
+        "window",
+    )
+
+    def __init__(self) -> None:
+        self.window = WINDOW
+        # Read by the fast path without the lock; False while the window is full, and for good after the end.
+        self.open = False
+        # Launches that were over when the fast path returned; `+=` on an int attribute has no point where CPython
+        # would let another thread in, so it needs no lock.
+        self.inline = 0
+        self.enqueued = self.launched = self.finished = self.failed = self.dropped = 0
+        self.in_flight = 0
+        self.most_in_flight = 0
+        self._closing = False
+        self._fast_path = False
+        self._traces = 0  # functions that are being traced, on any thread: what they call must not be launched
+        self._flying: dict[Launch, Buffer] = {}  # launched, unfinished, oldest first; a buffer to wait on
+        self._drainers: dict[Waiter, int] = {}  # who waits for fewer unfinished launches than that
+        self._lock = threading.RLock()
+
+    @abstractmethod
+    def _watch(self, launch: Launch) -> None:
+        """Have a thread wait for ``launch``, if none does. Under the lock."""
+
+    @abstractmethod
+    def _place_is_free(self) -> None:
+        """A place in the window has become free. Under the lock."""
+
+    def start(self, fast_path: bool) -> None:
+        """Accept work; the client exists."""
+        with self._lock:
+            self._fast_path = fast_path
+            self._open_if_possible()
+
+    def close_fast_path(self) -> None:
+        """From now on every launch comes through ``enqueue``. Any thread."""
+        with self._lock:
+            self._fast_path = self.open = False
+
+    def begin_trace(self) -> None:
+        """Keep callers off the fast path, which does not look whether they are being traced."""
+        with self._lock:
+            self._traces += 1
+            self.open = False
+
+    def end_trace(self) -> None:
+        """The end of what ``begin_trace`` began."""
+        with self._lock:
+            self._traces -= 1
+            self._open_if_possible()
+
+    def _open_if_possible(self) -> None:
+        self.open = self._fast_path and not self._traces and not self._closing and self.in_flight < self.window
+
+    # Places in the window: under the lock
+
+    def _occupy(self) -> None:
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        if self.in_flight >= self.window:
+            self.open = False
+
+    def _vacate(self, woken: list[Waiter]) -> None:
+        self.in_flight -= 1
+        if not self.open:
+            self._open_if_possible()
+        self._place_is_free()
+        if self._drainers:
+            self._check_drainers(woken)
+
+    def _check_drainers(self, woken: list[Waiter]) -> None:
+        unfinished = self.unfinished()
+        done = [waiter for waiter, limit in self._drainers.items() if unfinished < limit]
+        for waiter in done:
+            del self._drainers[waiter]
+        woken.extend(done)
+
+    def unfinished(self) -> int:
+        """Launches that are enqueued and neither finished, failed nor dropped."""
+        return self.enqueued - self.finished - self.failed - self.dropped
+
+    # From launched to finished: under the lock
+
+    def _sweep(self, woken: list[Waiter]) -> None:
+        ready = [launch for launch, buffer in self._flying.items() if _xla.is_ready(buffer)]
+        for launch in ready:
+            if launch.state != FINISHED:
+                self._finish(launch, self._flying[launch], None, woken)
+
+    def _finish(self, launch: Launch, buffer: Buffer | None, failure: Failure | None, woken: list[Waiter]) -> None:
+        """``launch`` is over: it has a ready ``buffer``, or ``failure``. Under the lock."""
+        if failure is None and buffer is not None:
+            try:
+                _xla.wait(buffer)  # ready, so this only says whether it is an error
+            except _xla.ForeignError as error:
+                failure = self._inherited(launch, woken) or Failure(
+                    launch.program.name, launch.origin, *_xla.translate(error)
+                )
+        launch.state = FINISHED
+        self._flying.pop(launch, None)
+        launch.sources = []
+        if failure is None:
+            self.finished += 1
+        else:
+            self.failed += 1
+        for reference in launch.outputs:
+            pending = reference()
+            if pending is None:
+                continue
+            if failure is not None:
+                pending.failure = failure  # the buffer stays: a launch that was released by it may be about to read it
+                self._fail_dependents(pending, failure, woken)
+            pending.launch = None
+        woken.extend(launch.waiters.values())
+        launch.waiters = {}
+        self._vacate(woken)
+
+    def _inherited(self, launch: Launch, woken: list[Waiter]) -> Failure | None:
+        """The failure of the input that made ``launch`` fail, if it was one of its inputs."""
+        for source in launch.sources:
+            if source.failure is None and source.launch is not None and source.buffer is not None:
+                # Ready before us, or we would not be; only not noticed yet.
+                self._finish(source.launch, source.buffer, None, woken)
+            if source.failure is not None:
+                return source.failure
+        return None
+
+    def _fail_dependents(self, pending: Pending, failure: Failure, woken: list[Waiter]) -> None:
+        """Fail what waits for ``pending``, and what waits for that; a loop, since chains may be long."""
+        stack = [pending]
+        while stack:
+            current = stack.pop()
+            references, current.dependents = current.dependents, None
+            for reference in references or ():
+                dependent = reference()
+                if dependent is not None and dependent.state == QUEUED:
+                    stack.extend(self._fail_one(dependent, failure, woken))
+
+    def _fail_queued(self, launch: Launch, failure: Failure, woken: list[Waiter]) -> None:
+        for pending in self._fail_one(launch, failure, woken):
+            self._fail_dependents(pending, failure, woken)
+
+    def _fail_one(self, launch: Launch, failure: Failure, woken: list[Waiter]) -> list[Pending]:
+        """Fail a launch that was never made; give its results, whose dependents must fail too."""
+        launch.state = FINISHED
+        launch.arguments = []
+        launch.sources = []
+        self.failed += 1
+        pendings = [pending for reference in launch.outputs if (pending := reference()) is not None]
+        for pending in pendings:
+            pending.failure = failure
+            pending.launch = None
+        woken.extend(launch.waiters.values())
+        launch.waiters = {}
+        if self._drainers:
+            self._check_drainers(woken)
+        return pendings
+
+    # Who waits: any thread
+
+    def launch_dropped(self) -> None:
+        """A queued launch has died, since nobody can see its results. Any thread, any moment."""
+        woken: list[Waiter] = []
+        with self._lock:
+            self.dropped += 1
+            if self._drainers:
+                self._check_drainers(woken)
+        self._wake(woken)
+
+    def _wake(self, woken: Sequence[Waiter]) -> None:
+        for waiter in woken:
+            waiter.wake()
+
+    def add_waiter(self, launch: Launch, key: object, waiter: Waiter) -> Waiter | None:
+        """Register ``waiter`` under ``key``, or give the one that is there; None if ``launch`` has finished."""
+        _xla.get_client()  # raises in a forked child, where nothing ever finishes
+        with self._lock:
+            if launch.state == FINISHED:
+                return None
+            existing = launch.waiters.setdefault(key, waiter)
+            self._watch(launch)
+            return existing
+
+    def remove_waiter(self, launch: Launch, key: object) -> None:
+        """Forget the waiter under ``key``, if it is still there."""
+        with self._lock:
+            launch.waiters.pop(key, None)
+
+    def add_drainer(self, waiter: Waiter, limit: int) -> bool:
+        """Wake ``waiter`` when fewer than ``limit`` launches are unfinished; False if that is so already."""
+        if _xla.is_forked():
+            _xla.get_client()  # raises
+        woken: list[Waiter] = []
+        with self._lock:
+            self._sweep(woken)
+            wait = self.unfinished() >= limit
+            if wait:
+                self._drainers[waiter] = limit
+                for launch in self._flying:
+                    self._watch(launch)
+        self._wake(woken)
+        return wait
+
+    def remove_drainer(self, waiter: Waiter) -> None:
+        """Forget ``waiter``."""
+        with self._lock:
+            self._drainers.pop(waiter, None)

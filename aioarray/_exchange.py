@@ -1,0 +1,60 @@
+"""How other array libraries take an Array: DLPack and the array API's entry point."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from . import _xla
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    import numpy as np
+
+    from ._graph import ArraySpec
+    from ._xla import Buffer, Device
+
+# Revisions of the standard that programs may ask for; each is contained in the latest.
+API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+
+class Exchange:
+    """The part of ``Array`` that other libraries call."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        _spec: ArraySpec
+        _buffer: Buffer | None
+
+        @property
+        def device(self) -> Device: ...
+
+        def _host_value(self, what: str) -> np.ndarray: ...
+
+    def __dlpack__(
+        self,
+        *,
+        stream: int | Any | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(f"__dlpack__: the array is on {self.__dlpack_device__()}, not on {dl_device}")
+        self._host_value("__dlpack__")
+        buffer = self._buffer
+        if copy:
+            buffer = _xla.copy_to_device(buffer, self._spec, self.device)
+            _xla.wait(buffer)
+        return _xla.to_dlpack(buffer, max_version=max_version, copied=bool(copy))
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        # kDLCPU is 1, kDLCUDA 2 (dlpack.h).
+        return (1, 0) if self.device.platform == "cpu" else (2, self.device.id)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
+        if api_version is not None and api_version not in API_VERSIONS:
+            raise ValueError(f"__array_namespace__: api_version {api_version!r} is not known; use '2025.12'")
+        return sys.modules["aioarray"]
