@@ -79,6 +79,11 @@ def _sign_of_real(x: Node) -> Node:
     return select(_primitives.equal(x, 0), 0, _primitives.sign(x))  # of -0 too
 
 
+def _heaviside(x: Node, at_zero: Node) -> Node:
+    step = select(_primitives.less(x, 0), 0, select(_primitives.greater(x, 0), 1, at_zero))
+    return select(_elementary.is_nan(x), x, step)
+
+
 add = binary("add", _primitives.add, _dtypes.ALL)  # of booleans: or
 subtract = binary("subtract", _primitives.subtract)
 multiply = binary("multiply", _primitives.multiply, _dtypes.ALL)  # of booleans: and
@@ -111,3 +116,4 @@ abs = unary(
     _dtypes.ALL,
 )
 sign = unary("sign", by_kind(integral=_sign_of_integer, real=_sign_of_real, complex=_complex_functions.sign))
+heaviside = binary_floating("heaviside", _heaviside, _dtypes.REAL_FLOATING)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
-
-import ml_dtypes
 
 from .. import _dtypes
 from .._graph import Node, definition
@@ -14,9 +11,6 @@ from ._builders import NARROW, Binary, as_floating, binary, by_kind_2
 from ._elementary import is_nan, modulus, parts
 from ._primitives import bit_and, bit_or, invert, select
 from ._rules import broadcast_shapes, broadcast_to, check_dtype, convert, promote, result_dtype
-
-if TYPE_CHECKING:
-    from .._dtypes import DType
 
 
 def _lexicographic(strict: Binary, compare: Binary) -> Binary:
@@ -83,19 +77,10 @@ def clip(x: Node, minimum: Node | None, maximum: Node | None) -> Node:
     x = broadcast_to(convert(x, dtype), shape)
     check_dtype("clip", x, _dtypes.REAL)
     if minimum is not None:
-        x = _maximum(x, broadcast_to(_saturated(minimum, dtype), shape))
+        x = _maximum(x, broadcast_to(convert(minimum, dtype), shape))
     if maximum is not None:
-        x = _minimum(x, broadcast_to(_saturated(maximum, dtype), shape))
+        x = _minimum(x, broadcast_to(convert(maximum, dtype), shape))
     return x
-
-
-def _saturated(bound: Node, dtype: DType) -> Node:
-    """A Python integer beyond the range of ``dtype`` bounds nothing, it does not wrap around."""
-    if bound.weak and bound.dtype in _dtypes.INTEGRAL and dtype in _dtypes.INTEGRAL:
-        own, wanted = ml_dtypes.iinfo(bound.dtype), ml_dtypes.iinfo(dtype)
-        bound = _primitives.maximum(bound, max(int(own.min), int(wanted.min)))
-        bound = _primitives.minimum(bound, min(int(own.max), int(wanted.max)))
-    return convert(bound, dtype)
 
 
 @definition

@@ -10,6 +10,7 @@ from .arithmetic import (
     float_power,
     floor_divide,
     fmod,
+    heaviside,
     multiply,
     negative,
     positive,
@@ -36,7 +37,17 @@ from .complex import angle, conj, imag, real
 from .exponential import exp, exp2, expm1, log, log1p, log2, log10, logaddexp, logaddexp2
 from .floating_point import copysign, isfinite, isinf, isnan, isneginf, isposinf, nan_to_num, nextafter, signbit
 from .hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
-from .integer import bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor
+from .integer import (
+    bitwise_and,
+    bitwise_count,
+    bitwise_invert,
+    bitwise_left_shift,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
+    gcd,
+    lcm,
+)
 from .logical import logical_and, logical_not, logical_or, logical_xor, where
 from .power import cbrt, hypot, reciprocal, sqrt, square
 from .rounding import ceil, floor, round, trunc
@@ -55,6 +66,7 @@ __all__ = [
     "atan2",
     "atanh",
     "bitwise_and",
+    "bitwise_count",
     "bitwise_invert",
     "bitwise_left_shift",
     "bitwise_or",
@@ -84,8 +96,10 @@ __all__ = [
     "fmax",
     "fmin",
     "fmod",
+    "gcd",
     "greater",
     "greater_equal",
+    "heaviside",
     "hypot",
     "imag",
     "isclose",
@@ -94,6 +108,7 @@ __all__ = [
     "isnan",
     "isneginf",
     "isposinf",
+    "lcm",
     "less",
     "less_equal",
     "lgamma",

@@ -15,7 +15,7 @@ from . import _elementary
 from ._builders import NARROW, Unary, binary_floating, unary, unary_floating
 from ._elementary import copy_sign, is_finite, is_infinite, is_nan, parts, sign_bit, signed_bits
 from ._primitives import add, bit_and, bit_or, bitcast, equal, less, select, subtract
-from ._rules import broadcast_to, check_dtype, convert, full_like, scalar
+from ._rules import broadcast_shapes, broadcast_to, check_dtype, convert, full_like, scalar
 
 
 def _classified(rule: Unary, of_integers: bool, either: bool) -> Unary:
@@ -70,19 +70,30 @@ nextafter = binary_floating("nextafter", _next_after, _dtypes.REAL_FLOATING)
 
 
 @definition
-def nan_to_num(x: Node, nan: float, posinf: float | None, neginf: float | None) -> Node:
+def nan_to_num(x: Node, nan: Node, posinf: Node | None, neginf: Node | None) -> Node:
+    # Nodes, not static: keys of programs do not tell 0.0 from -0.0, nor find NaN again.
     check_dtype("nan_to_num", x, _dtypes.ALL)
     if x.dtype in _dtypes.INTEGRAL_OR_BOOLEAN:
         return x
-    limits = ml_dtypes.finfo(_dtypes.real_of(x.dtype))
-    highest = float(limits.max) if posinf is None else posinf
-    lowest = float(limits.min) if neginf is None else neginf
+    real = _dtypes.real_of(x.dtype)
+    limits = ml_dtypes.finfo(real)
+
+    def replacement(value: Node | None, default: float) -> Node:
+        value = scalar(default, real) if value is None else convert(value, real)
+        shape = broadcast_shapes("nan_to_num", value.shape, x.shape)
+        if shape != x.shape:
+            raise ValueError(f"nan_to_num: a replacement of shape {value.shape} does not broadcast to x, {x.shape}")
+        return broadcast_to(value, shape)
+
+    wide = _dtypes.float32 if real in NARROW else real
+    of_nan = convert(replacement(nan, 0.0), wide)
+    highest = convert(replacement(posinf, float(limits.max)), wide)
+    lowest = convert(replacement(neginf, float(limits.min)), wide)
 
     def replaced(part: Node) -> Node:
-        if part.dtype in NARROW:
-            return convert(replaced(convert(part, _dtypes.float32)), part.dtype)
-        part = select(is_nan(part), nan, part)
+        part = convert(part, wide)
+        part = select(is_nan(part), of_nan, part)
         part = select(_is_positive_infinity(part), highest, part)
-        return select(_is_negative_infinity(part), lowest, part)
+        return convert(select(_is_negative_infinity(part), lowest, part), real)
 
     return _elementary.by_parts(x, replaced) if x.dtype in _dtypes.COMPLEX else replaced(x)

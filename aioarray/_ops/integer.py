@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import _dtypes
-from . import _elementary, _primitives
+from . import _elementary, _primitives, reduction
 from ._builders import binary, unary
+from ._primitives import select
+from ._rules import convert
 
 if TYPE_CHECKING:
     from .._graph import Node
@@ -19,6 +21,32 @@ def _shift_right(x: Node, y: Node) -> Node:
     return _primitives.shift_right(x, y)
 
 
+def _magnitude(x: Node) -> Node:
+    return _primitives.absolute(x) if x.dtype in _dtypes.SIGNED else x
+
+
+def _count_bits(x: Node) -> Node:
+    return convert(_elementary.population_count(_magnitude(x)), _dtypes.uint8)
+
+
+def _greatest_common_divisor(x: Node, y: Node) -> Node:
+    def going(a: Node, b: Node) -> Node:
+        return reduction.any(_primitives.not_equal(b, 0), None, False)  # type: ignore[no-any-return]
+
+    def step(a: Node, b: Node) -> tuple[Node, Node]:
+        done = _primitives.equal(b, 0)
+        rest = _primitives.remainder(a, select(done, 1, b))
+        return select(done, a, b), select(done, b, rest)
+
+    return _primitives.while_loop(going, step, (_magnitude(x), _magnitude(y)))[0]
+
+
+def _least_common_multiple(x: Node, y: Node) -> Node:
+    divisor = _greatest_common_divisor(x, y)
+    divisor = select(_primitives.equal(divisor, 0), 1, divisor)
+    return _magnitude(_primitives.multiply(_primitives.divide(_magnitude(x), divisor), y))
+
+
 bitwise_and = binary("bitwise_and", _primitives.bit_and, _dtypes.INTEGRAL_OR_BOOLEAN)
 bitwise_or = binary("bitwise_or", _primitives.bit_or, _dtypes.INTEGRAL_OR_BOOLEAN)
 bitwise_xor = binary("bitwise_xor", _primitives.bit_xor, _dtypes.INTEGRAL_OR_BOOLEAN)
@@ -26,3 +54,6 @@ bitwise_invert = unary("bitwise_invert", _primitives.invert, _dtypes.INTEGRAL_OR
 # StableHLO reads the amount as unsigned and shifts everything out where it is the width or more.
 bitwise_left_shift = binary("bitwise_left_shift", _primitives.shift_left, _dtypes.INTEGRAL)
 bitwise_right_shift = binary("bitwise_right_shift", _shift_right, _dtypes.INTEGRAL)
+bitwise_count = unary("bitwise_count", _count_bits, _dtypes.INTEGRAL)
+gcd = binary("gcd", _greatest_common_divisor, _dtypes.INTEGRAL)
+lcm = binary("lcm", _least_common_multiple, _dtypes.INTEGRAL)

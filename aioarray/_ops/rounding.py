@@ -39,7 +39,7 @@ def _round_integers(x: Node, decimals: int) -> Node:
     if decimals >= 0:
         return x
     unit = 10**-decimals
-    if unit > ml_dtypes.iinfo(x.dtype).max:
+    if unit > _dtypes.iinfo(x.dtype).max:
         return multiply(x, 0)
     down = floor_divide(x, full_like(x, unit))
     rest = subtract(x, multiply(down, unit))

@@ -26,9 +26,11 @@ FLOAT8 = ["float8_e4m3fn", "float8_e5m2", "float8_e4m3b11fnuz", "float8_e4m3fnuz
 
 # Function -> the kinds of dtypes it takes (b bool, i integer, f real, c complex).
 TAKES = {
-    "abs": "bifc", "add": "bifc", "bitwise_and": "bi", "bitwise_invert": "bi", "bitwise_left_shift": "i",
+    "abs": "bifc", "add": "bifc", "bitwise_and": "bi", "bitwise_count": "i", "bitwise_invert": "bi",
+    "bitwise_left_shift": "i",
     "bitwise_or": "bi", "bitwise_right_shift": "i", "bitwise_xor": "bi", "ceil": "if", "conj": "ifc",
-    "divmod": "if", "equal": "bifc", "fmax": "bifc", "fmin": "bifc", "fmod": "if", "floor": "if", "floor_divide": "if",
+    "divmod": "if", "equal": "bifc", "fmax": "bifc", "fmin": "bifc", "fmod": "if", "gcd": "i", "lcm": "i",
+    "floor": "if", "floor_divide": "if",
     "greater": "bifc", "greater_equal": "bifc", "imag": "ifc", "isfinite": "bifc", "isinf": "bifc", "isnan": "bifc",
     "less": "bifc", "less_equal": "bifc", "logical_and": "bifc", "logical_not": "bifc", "logical_or": "bifc",
     "logical_xor": "bifc", "maximum": "bifc", "minimum": "bifc", "multiply": "bifc", "negative": "ifc",
@@ -39,15 +41,17 @@ TAKES = {
 TO_FLOATING = {
     "acos": "fc", "acosh": "fc", "asin": "fc", "asinh": "fc", "atan": "fc", "atan2": "f", "atanh": "fc", "cbrt": "f",
     "copysign": "f", "cos": "fc", "cosh": "fc", "deg2rad": "f", "digamma": "f", "divide": "fc", "erf": "f", "erfc": "f",
-    "erfinv": "f", "exp": "fc", "exp2": "fc", "expm1": "fc", "float_power": "fc", "hypot": "f", "lgamma": "f",
+    "erfinv": "f", "exp": "fc", "exp2": "fc", "expm1": "fc", "float_power": "fc", "heaviside": "f", "hypot": "f",
+    "lgamma": "f",
     "log": "fc", "log10": "fc", "log1p": "fc", "log2": "fc", "logaddexp": "f", "logaddexp2": "f", "logistic": "fc",
     "nextafter": "f", "rad2deg": "f", "reciprocal": "fc", "sin": "fc", "sinc": "fc", "sinh": "fc", "sqrt": "fc",
     "tan": "fc", "tanh": "fc",
 }  # fmt: skip
 BINARY = {
     "add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "copysign",
-    "divide", "divmod", "equal", "float_power", "floor_divide", "fmax", "fmin", "fmod", "greater", "greater_equal",
-    "hypot", "less", "less_equal", "logaddexp", "logaddexp2", "logical_and", "logical_or", "logical_xor", "maximum",
+    "divide", "divmod", "equal", "float_power", "floor_divide", "fmax", "fmin", "fmod", "gcd", "greater",
+    "greater_equal", "heaviside", "hypot", "lcm", "less", "less_equal", "logaddexp", "logaddexp2", "logical_and",
+    "logical_or", "logical_xor", "maximum",
     "minimum", "multiply", "nextafter", "not_equal", "pow", "remainder", "subtract",
 }  # fmt: skip
 TO_BOOLEAN = {
@@ -90,6 +94,8 @@ def test_dtypes_of_results(name: str) -> None:
         wanted = np.dtype("float32") if converts and kind(dtype) in "bi" else dtype
         if name in TO_BOOLEAN:
             wanted = np.dtype("bool")
+        elif name == "bitwise_count":
+            wanted = np.dtype("uint8")
         elif name in TO_REAL and dtype.kind == "c":
             wanted = np.zeros(0, dtype).real.dtype
         node = result(name, *dtypes)
@@ -123,7 +129,7 @@ def test_two_dtypes_promote_as_in_numpy(first: str, second: str, wanted: str) ->
 
 
 def test_dtypes_that_do_not_promote_are_named() -> None:
-    with pytest.raises(TypeError, match="^add: dtypes float8_e4m3fn and float8_e5m2 do not promote"):
+    with pytest.raises(TypeError, match=r"^add: dtypes float8_e4m3fn and float8_e5m2 do not promote"):
         result("add", np.dtype(ml_dtypes.float8_e4m3fn), np.dtype(ml_dtypes.float8_e5m2))
 
 
