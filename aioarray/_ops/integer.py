@@ -44,7 +44,7 @@ def _greatest_common_divisor(x: Node, y: Node) -> Node:
 def _least_common_multiple(x: Node, y: Node) -> Node:
     divisor = _greatest_common_divisor(x, y)
     divisor = select(_primitives.equal(divisor, 0), 1, divisor)
-    return _magnitude(_primitives.multiply(_primitives.divide(_magnitude(x), divisor), y))
+    return _primitives.multiply(_primitives.divide(_magnitude(x), divisor), _magnitude(y))
 
 
 bitwise_and = binary("bitwise_and", _primitives.bit_and, _dtypes.INTEGRAL_OR_BOOLEAN)
