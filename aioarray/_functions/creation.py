@@ -409,14 +409,13 @@ def _arange_length(start: float, stop: float, step: float) -> int:
 
 def _number(function: str, name: str, value: Any) -> Any:
     """``value`` as a Python number; an integer if it is one of any kind."""
-    try:
+    if hasattr(value, "__index__"):
         return operator.index(value)
-    except TypeError:
-        pass
-    try:
-        return complex(value) if isinstance(value, (complex, np.complexfloating)) else float(value)
-    except TypeError:
-        raise TypeError(f"{function}: {name}={value!r} is no number") from None
+    if isinstance(value, (complex, np.complexfloating)):
+        return complex(value)
+    if not hasattr(value, "__float__"):
+        raise TypeError(f"{function}: {name}={value!r} is no number")
+    return float(value)
 
 
 def linspace(

@@ -1,0 +1,50 @@
+"""take and take_along_axis; and what indexing with brackets compiles."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+import aioarray as aio
+
+HOST = np.arange(12, dtype=np.float32).reshape(3, 4)
+X = aio.asarray(HOST)
+
+
+def test_take() -> None:
+    assert_array_equal(np.asarray(aio.take(X, aio.asarray([2, 0]), axis=0)), HOST[[2, 0]])
+    assert_array_equal(np.asarray(aio.take(X, [-1], axis=1)), HOST[:, [-1]])
+    assert aio.take(aio.arange(3), 1).item() == 1
+    with pytest.raises(ValueError, match="name one with axis="):
+        aio.take(X, aio.asarray([0]))
+
+
+def test_take_along_axis() -> None:
+    order = aio.argsort(-X, axis=0)
+    assert_array_equal(np.asarray(aio.take_along_axis(X, order, axis=0)), HOST[::-1])
+
+
+def test_positions_share_a_program() -> None:
+    assert X[0, 1].item() == 1
+    before = aio.stats()["compiles"]
+    assert [X[i, j].item() for i, j in ((1, 1), (-1, -1), (2, 0))] == [5, 11, 8]
+    assert aio.stats()["compiles"] == before
+
+
+def test_indices_of_every_kind() -> None:
+    mask = HOST % 2 == 0
+    for index in (
+        1,
+        -1,
+        np.int64(2),
+        slice(None, None, -1),
+        (..., 0),
+        None,
+        [2, 0],
+        ([0, 1], [2, 3]),
+        mask,
+        (slice(1), [1, 1]),
+    ):
+        place = index if not isinstance(index, list) else np.array(index)
+        assert_array_equal(np.asarray(X[index]), HOST[place])

@@ -1,0 +1,61 @@
+"""Statistical functions: arguments and dtypes (values: see `_ops`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import aioarray as aio
+
+HOST = np.random.default_rng(0).normal(size=(3, 4, 5)).astype(np.float32)
+X = aio.asarray(HOST)
+AXES = [None, 0, -1, (0, 2), [0, 2]]
+
+
+@pytest.mark.parametrize("axis", AXES, ids=str)
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "max", "min", "var", "std"])
+def test_as_numpy(name: str, axis: Any) -> None:
+    expected = getattr(np, name)(HOST, axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=True)
+    assert_allclose(np.asarray(getattr(aio, name)(X, axis=axis, keepdims=True)), expected, rtol=1e-5, atol=1e-6)
+
+
+def test_dtypes() -> None:
+    x = aio.asarray([1, 2, 3], dtype="uint8")
+    assert aio.sum(x).dtype == np.uint32
+    assert aio.sum(x, dtype="float64").dtype == np.float64
+    assert aio.prod(x, dtype=np.int8).dtype == np.int8
+    assert aio.mean(x).dtype == aio.var(x).dtype == np.float32
+    assert aio.mean(X, dtype="float64").dtype == np.float64
+    assert aio.cumulative_sum(x).dtype == np.uint32
+    assert aio.max(x).dtype == np.uint8
+    with aio.default_dtypes(real="float64", integral="int64"):
+        assert aio.sum(x).dtype == np.uint64
+        assert aio.mean(x).dtype == np.float64
+
+
+def test_corrections_of_either_type_share_a_program() -> None:
+    assert_allclose(aio.var(X, correction=1).item(), np.var(HOST, correction=1), rtol=1e-5)
+    before = aio.stats()["compiles"]
+    aio.var(X, correction=1.0).item()
+    assert aio.stats()["compiles"] == before
+
+
+@pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_prod"])
+@pytest.mark.parametrize("include_initial", [False, True])
+def test_cumulative(name: str, include_initial: bool) -> None:
+    got = getattr(aio, name)(X, axis=1, include_initial=include_initial)
+    expected = getattr(np, name)(HOST, axis=1, include_initial=include_initial)
+    assert_allclose(np.asarray(got), expected, rtol=1e-5, atol=1e-6)
+    with pytest.raises(ValueError, match="name one with axis="):
+        getattr(aio, name)(X)
+
+
+def test_inside_jit_and_on_python_numbers() -> None:
+    function = aio.jit(lambda x: (x - aio.mean(x, axis=0)) / aio.std(x, axis=0, correction=1))
+    expected = (HOST - HOST.mean(0)) / np.std(HOST, axis=0, correction=1)
+    assert_allclose(np.asarray(function(X)), expected, rtol=1e-4, atol=1e-5)
+    assert aio.sum(3).item() == 3
+    assert_array_equal(np.asarray(aio.max(HOST)), HOST.max())
