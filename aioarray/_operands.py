@@ -167,6 +167,7 @@ def make_program(
         tuple(node.spec.on(device) for node in outputs),
         bounded=all(op.bounded for op in ops),
         may_fail=any(op.may_fail for op in ops),
+        steady=all(op.steady for op in ops),
         single=single,
         donated=donated,
         options=options,

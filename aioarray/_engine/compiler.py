@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 
 from .. import _xla
 from .._lower import lower
-from . import cost
+from . import budget, cost
 from .cost import LaunchClass
 from .disk_cache import LIMIT_BYTES, DiskCache
 from .failure import Failure
@@ -36,6 +36,7 @@ logger = logging.getLogger("aioarray")
 NICENESS = 10
 _NICEST = 19
 
+RECENT = 32
 DIRECTORY_VARIABLE = "AIOARRAY_CACHE_DIR"
 
 
@@ -53,6 +54,7 @@ class Compiler:
         "_lock",
         "_programs",
         "_queue",
+        "_recent",
         "_threads",
         "_waiters",
         "_work",
@@ -70,6 +72,8 @@ class Compiler:
         # Told about each program that has become executable or has failed; set once, before the first submission.
         self._done: Callable[[Program], None] | None = None
         self._executables: WeakValueDictionary[str, _xla.Executable] = WeakValueDictionary()
+        # Those of programs that are in no cache, made for one call each: the next call finds them by content.
+        self._recent: deque[_xla.Executable] = deque(maxlen=RECENT)
         self._queue: deque[Program] = deque()
         self._in_progress: dict[str, list[Program]] = {}  # key -> programs that wait for another's compile
         self._waiters: dict[Program, list[Waiter]] = {}  # to wake when a program is through
@@ -224,6 +228,9 @@ class Compiler:
         return executable
 
     def _compile_anew(self, text: bytes, program: Program) -> tuple[_xla.Executable | None, Failure | None]:
+        if budget.is_frozen() and program not in self._programs:
+            message = "the compile cache is frozen, and no program compiled before is equal to this one"
+            return None, Failure(program.name, None, "FAILED_PRECONDITION", message, compiling=True)
         try:
             executable = _xla.compile(text, program.device, options=dict(program.options))
         except Exception as error:  # whatever it is belongs to whoever awaits the result
@@ -246,7 +253,8 @@ class Compiler:
                     self.failures += 1
                 program.failure = failure
             else:
-                self._programs.compiled(program, executable, text_length)
+                if not self._programs.compiled(program, executable, text_length):
+                    self._recent.append(executable)
                 attach(program, executable)
             assert self._done is not None
             self._done(program)
@@ -260,7 +268,7 @@ def attach(program: Program, executable: _xla.Executable) -> None:
     """Make ``program`` executable; ``tiny``, which opens the fast path, comes last."""
     program.handlers = _xla.result_handlers(program.out_specs, program.device)
     program.executable = executable
-    program.launch_class = LaunchClass(executable.cost, program.bounded)
+    program.launch_class = LaunchClass(executable.cost, program.bounded, program.steady)
     program.execute = executable.execute
     program.tiny = program.launch_class.current == cost.TINY and not program.may_fail
 

@@ -37,9 +37,9 @@ def predict(cost: Cost) -> float:
 class LaunchClass:
     """The class of one program. Written under the scheduler's lock; read by anybody."""
 
-    __slots__ = ("current", "needed", "proofs")
+    __slots__ = ("current", "needed", "proofs", "steady")
 
-    def __init__(self, cost: Cost, bounded: bool) -> None:
+    def __init__(self, cost: Cost, bounded: bool, steady: bool = True) -> None:
         seconds = predict(cost)
         if bounded and seconds < TINY_SECONDS:
             self.current = TINY
@@ -48,6 +48,7 @@ class LaunchClass:
         else:
             self.current = DEAR
         self.proofs = 0
+        self.steady = steady  # otherwise short launches prove nothing about the next one
         # Doubles with each disappointment, so that a program on the border does not go back and forth.
         self.needed = 2
 
@@ -60,7 +61,7 @@ class LaunchClass:
 
     def launched_on_worker(self, seconds: float) -> None:
         """A launch on a worker, all of its inputs ready, took ``seconds``."""
-        if self.current != DEAR:
+        if self.current != DEAR or not self.steady:
             return
         self.proofs = self.proofs + 1 if seconds < PROVEN_SECONDS else 0
         if self.proofs >= self.needed:

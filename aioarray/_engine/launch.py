@@ -62,6 +62,7 @@ class Program:
         "proofs",
         "requested",
         "single",
+        "steady",
         "synchronous",
         "tiny",
         "used",
@@ -78,6 +79,7 @@ class Program:
         *,
         bounded: bool,
         may_fail: bool,
+        steady: bool = True,
         single: bool = True,
         donated: frozenset[int] = frozenset(),
         options: tuple[tuple[str, Any], ...] = (),
@@ -90,6 +92,7 @@ class Program:
         self.out_spec = out_specs[0] if out_specs else None
         self.bounded = bounded
         self.may_fail = may_fail
+        self.steady = steady
         self.single = single  # gives its result itself, not in a tuple
         self.donated = donated
         self.options = options

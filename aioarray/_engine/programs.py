@@ -97,18 +97,22 @@ class ProgramCache:
                 self._slots[program] = slot
             return entry
 
-    def compiled(self, program: Program, executable: Executable, text_length: int) -> None:
-        """Take ``program``'s executable into account. On a compile worker, which so does the work of freeing others."""
+    def compiled(self, program: Program, executable: Executable, text_length: int) -> bool:
+        """Take ``program``'s executable into account; False if it is not in the cache.
+
+        On a compile worker, which so does the work of freeing others.
+        """
         with self._lock:
             slot = self._slots.get(program)
             if slot is None:
-                return
+                return False
             slot.executable = executable
             holders, size = self._held.get(executable, (0, BASE_BYTES + BYTES_PER_CHARACTER * text_length))
             self._held[executable] = holders + 1, size
             if not holders:
                 self.bytes += size
             self._shrink()
+            return True
 
     def _shrink(self) -> None:
         ring = self._ring
@@ -149,6 +153,9 @@ class ProgramCache:
         with self._lock:
             while self._ring:
                 self._forget(self._ring.popleft())
+
+    def __contains__(self, program: Program) -> bool:
+        return program in self._slots
 
     def __len__(self) -> int:
         return len(self._ring)

@@ -53,7 +53,8 @@ class Op:
 
     ``infer(*specs, **params)`` gives the result's spec or raises; ``lower(emitter, node, operands)`` writes StableHLO
     and gives the result's name. ``bounded`` says that the cost analysis of XLA bounds its time (not so for loops with a
-    dynamic trip count and for calls into libraries). ``may_fail`` says that it can fail while it runs.
+    dynamic trip count and for calls into libraries). ``steady`` says that one run on operands of given specs takes about
+    as long as another. ``may_fail`` says that it can fail while it runs.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Op:
     lower: Lower
     bounded: bool = True
     may_fail: bool = False
+    steady: bool = True
 
     def __call__(self, *inputs: Node, **params: Any) -> Node:
         specs = self.infer(*[node.spec for node in inputs], **params)

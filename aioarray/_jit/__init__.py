@@ -7,11 +7,18 @@
 ``entries``    what is kept for each combination of argument specs and static arguments
 ``donation``   arguments whose memory goes to the results
 ``objects``    what a method sees of its object
+``regions``    functions as the bodies of branches and loops
 ``shapes``     `ShapeDtype`: what a function is traced with when there is no value
+``ahead``      programs lowered and compiled before they are called
+``warmup``     many of them at once
+``budget``     `compile_budget`: how many there may be
 =============  ================================================================================
 """
 
+from .budget import compile_budget
+from .eval_shape import eval_shape
 from .function import JitFunction, jit
 from .shapes import ShapeDtype
+from .warmup import warmup
 
-__all__ = ["JitFunction", "ShapeDtype", "jit"]
+__all__ = ["JitFunction", "ShapeDtype", "compile_budget", "eval_shape", "jit", "warmup"]

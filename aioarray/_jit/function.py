@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from types import MethodType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -14,15 +13,16 @@ from .. import _config, _dtypes, _trees
 from .._array import Array, as_array, enqueue, launch_directly
 from .._engine import engine
 from .._errors import CompileBudgetError
-from .._graph import ArraySpec, array_spec
+from .._graph import ArraySpec, Graph, array_spec
 from .._operands import SCALARS, common_device, make_program, scalar_operand
 from .._tracing import tracing
+from .ahead import Compiled, Lowered
 from .donation import give_up
 from .entries import Entry, explain, leaf_names
 from .objects import State, is_tree, state_of
 from .shapes import ShapeDtype
 from .signature import Names, Positions, argument_names, mark, parameters_of, select
-from .tracing import trace
+from .tracing import Traced, trace
 
 if TYPE_CHECKING:
     from .._tracing import Trace
@@ -86,9 +86,7 @@ class JitFunction(Generic[P, R]):
         self._special = bool(self._static)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        if instance is None:
-            return self
-        return MethodType(self if is_tree(instance) else self._call_method, instance)
+        return self if instance is None else Method(self, instance)
 
     def __repr__(self) -> str:
         return f"<jit of {self.name}>"
@@ -111,9 +109,6 @@ class JitFunction(Generic[P, R]):
             return self._call(self._take_apart(args, kwargs))
         return results[0] if entry.leaf else entry.structure.unflatten(results)
 
-    def _call_method(self, instance: object, *args: Any, **kwargs: Any) -> Any:
-        return self._call(self._take_apart((None, *args), kwargs, instance))
-
     def _call(self, arguments: Arguments) -> Any:
         arrays = self._arrays(arguments)
         recording = tracing.recording
@@ -122,7 +117,10 @@ class JitFunction(Generic[P, R]):
         key = self._key(arguments, [x._spec for x in arrays])
         entry = self.programs.get(key)
         if entry is None:
-            entry = self._build(key, arguments)
+            entry = self._build(key, arguments, self._trace(key, arguments))
+        return self._run(entry, key, arrays)
+
+    def _run(self, entry: Entry, key: tuple[Any, ...], arrays: list[Array]) -> Any:
         entry.used = True
         program = entry.program
         if program is None:
@@ -138,6 +136,51 @@ class JitFunction(Generic[P, R]):
         for index in entry.donated:
             arrays[index].delete()
         return entry.result(results)
+
+    # Ahead of time
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """The program for arguments of these shapes and dtypes, which are Arrays or ``aio.ShapeDtype``, not yet compiled.
+
+        >>> lowered = aio.jit(lambda x: x + 1).lower(aio.ShapeDtype((2, 3), "float32"))
+        >>> "stablehlo.add" in lowered.as_text()
+        True
+        """
+        return self._lower(self._take_apart(args, kwargs))
+
+    async def compile(self, *args: Any, **kwargs: Any) -> Compiled:
+        """Compile the program for arguments of these shapes and dtypes, off the loop, so that no call has to wait for it.
+
+        Raises ``CompileError``.
+
+        >>> f = aio.jit(lambda x: x + 1)
+        >>> compiled = await f.compile(aio.ShapeDtype((2, 3), "float32"))
+        >>> compiled.cost().flops
+        6.0
+        """
+        return await self.lower(*args, **kwargs).compile()
+
+    def _lower(self, arguments: Arguments) -> Lowered:
+        key = self._key(arguments, self._specs(arguments))
+        traced = self._trace(key, arguments)
+        entry = self.programs.get(key)
+        if entry is None:
+            entry = self._build(key, arguments, traced)
+        entry.used = True
+        call = functools.partial(self._call_compiled, entry, key)
+        return Lowered(self.name, Graph(self.name, traced.inputs, traced.outputs), entry.program, call)
+
+    def _trace_only(self, args: Any, kwargs: Any) -> Traced:
+        arguments = self._take_apart(args, kwargs)
+        return self._trace(self._key(arguments, self._specs(arguments)), arguments)
+
+    def _call_compiled(self, entry: Entry, key: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
+        arguments = self._take_apart(args, kwargs)
+        arrays = self._arrays(arguments)
+        given = self._key(arguments, [x._spec for x in arrays])
+        if given != key:
+            raise TypeError(f"{self.name} was compiled for other arguments: {explain(self._parameters, given, [key])}")
+        return self._run(entry, key, arrays)
 
     # From the arguments to a key
 
@@ -249,21 +292,24 @@ class JitFunction(Generic[P, R]):
         """A call inside another trace: it becomes a part of that."""
         return self._apply(arguments, [recording.traced(self.name, x) for x in arrays[: len(arguments.leaves)]])
 
-    def _build(self, key: tuple[Any, ...], arguments: Arguments) -> Entry:
+    def _trace(self, key: tuple[Any, ...], arguments: Arguments) -> Traced:
+        specs = key[1]
+        known = [] if arguments.state is None else arguments.state.arrays
+        return trace(
+            self.name, functools.partial(self._apply, arguments), specs, common_device(self.name, specs), known
+        )
+
+    def _build(self, key: tuple[Any, ...], arguments: Arguments, traced: Traced) -> Entry:
         if self._max_programs is not None and self._built >= self._max_programs:
             raise CompileBudgetError(
                 f"{self.name} needs a new program, number {self._built + 1} under jit(max_programs={self._max_programs}): "
                 f"{self._explain(key)}"
             )
-        specs = key[1]
-        device = common_device(self.name, specs)
-        known = [] if arguments.state is None else arguments.state.arrays
-        traced = trace(self.name, functools.partial(self._apply, arguments), specs, device, known)
         donated = self._donated_leaves(arguments)
         program = None
         if traced.outputs:
             program = make_program(
-                self.name, traced.inputs, traced.outputs, device, single=False, donated=frozenset(donated)
+                self.name, traced.inputs, traced.outputs, traced.device, single=False, donated=frozenset(donated)
             )
         entry = Entry(program, traced.captured, donated, traced.structure)
         added: Entry = engine.programs.add(entry, self, key, program, functools.partial(self._explain, key))
@@ -287,6 +333,38 @@ class JitFunction(Generic[P, R]):
         if index < len(names):
             return f"{self.name}: argument {names[index]}"
         return f"{self.name}: an Array that the function closes over"
+
+
+class Method(Generic[P, R]):
+    """A jitted function bound to an object: an argument like any other if it is a tree; otherwise its Arrays are."""
+
+    __slots__ = ("_function", "_instance", "_positional")
+
+    def __init__(self, function: JitFunction[Any, R], instance: object) -> None:
+        self._function = function
+        self._positional = instance if is_tree(instance) else None
+        self._instance = None if self._positional is not None else instance
+
+    def __repr__(self) -> str:
+        return f"<method {self._function!r}>"
+
+    def _take_apart(self, args: Any, kwargs: Any) -> Arguments:
+        return self._function._take_apart((self._positional, *args), kwargs, self._instance)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._function._call(self._take_apart(args, kwargs))  # type: ignore[no-any-return]
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """As ``JitFunction.lower``."""
+        return self._function._lower(self._take_apart(args, kwargs))
+
+    async def compile(self, *args: Any, **kwargs: Any) -> Compiled:
+        """As ``JitFunction.compile``."""
+        return await self.lower(*args, **kwargs).compile()
+
+    def _trace_only(self, args: Any, kwargs: Any) -> Traced:
+        arguments = self._take_apart(args, kwargs)
+        return self._function._trace(self._function._key(arguments, self._function._specs(arguments)), arguments)
 
 
 def _weak(value: Any) -> Array:

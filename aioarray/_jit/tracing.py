@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from .._xla import Device
 
 
-class Trace(NamedTuple):
+class Traced(NamedTuple):
     """A function as nodes."""
 
     inputs: tuple[Node, ...]  # one for each argument, then one for each captured Array
     outputs: tuple[Node, ...]
     captured: tuple[Array, ...]  # what the function closes over
     structure: TreeDef  # of the result
+    device: Device
 
 
 def trace(
@@ -31,7 +32,7 @@ def trace(
     specs: Sequence[ArraySpec],
     device: Device,
     known: Sequence[Array] = (),
-) -> Trace:
+) -> Traced:
     """The graph of ``function(arrays)``, where the arrays have ``specs``; it returns a tree of arrays.
 
     The last arrays are ``known``: the function finds these Arrays elsewhere, too.
@@ -44,11 +45,12 @@ def trace(
         leaves, structure = _trees.flatten(result)
         outputs = tuple([_output(recording, leaves, index, result) for index in range(len(leaves))])
     captured = list(recording.captured.values())[len(known) :]
-    return Trace(
+    return Traced(
         (*recording.inputs, *[node for _, node in captured]),
         outputs,
         tuple([array for array, _ in captured]),
         structure,
+        device,
     )
 
 

@@ -1,0 +1,114 @@
+"""Functions that become the bodies of branches and loops, inside a trace or as a program of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .. import _dtypes, _trees
+from .._array import Array, as_array, enqueue
+from .._engine import engine
+from .._graph import ArraySpec, Graph, Node
+from .._operands import SCALARS, common_device, make_program, scalar_operand
+from .._ops.control import Body
+from .._traced import Recording, TracedArray
+from .._tracing import tracing
+from .signature import path_text
+from .tracing import trace
+
+if TYPE_CHECKING:
+    from .._trees import Tree, TreeDef
+
+
+class Traced(NamedTuple):
+    """A function as a body."""
+
+    body: Body
+    structure: TreeDef  # of the result
+
+    @property
+    def outputs(self) -> tuple[Node, ...]:
+        return self.body.graph.outputs
+
+
+def argument(function: str, x: Any) -> Array:
+    """``x`` as an Array for a program; Python numbers weak."""
+    if isinstance(x, SCALARS) and not isinstance(x, np.generic):
+        dtype = _dtypes.default_for_rank(_dtypes.scalar_rank(x))
+        return Array(*scalar_operand(x, dtype, engine.device()), None, True)
+    return as_array(function, x)
+
+
+def in_trace(name: str, function: Callable[..., Any], *trees: Tree) -> Any:
+    """``function(recording, *trees)``, with traced arrays in the trees: in the trace that is going on, or as one program.
+
+    The program is traced anew at each call, since functions may close over anything; an executable is found by content.
+    """
+    leaves, structure = _trees.flatten(trees)
+    recording = tracing.recording
+    if recording is not None:
+        traced = [recording.traced(name, leaf) for leaf in leaves]
+        return function(recording, *structure.unflatten(traced))
+    arrays = [argument(name, leaf) for leaf in leaves]
+    device = common_device(name, [x._spec for x in arrays])
+
+    def whole(values: list[Any]) -> Any:
+        return function(tracing.recording, *structure.unflatten(values))
+
+    graph = trace(name, whole, [x._spec for x in arrays], device)
+    program = make_program(name, graph.inputs, graph.outputs, device, single=False)
+    results = enqueue(program, [x._operand(name) for x in (*arrays, *graph.captured)])
+    return graph.structure.unflatten(results)
+
+
+def nodes(values: Sequence[TracedArray]) -> list[Node]:
+    """The nodes of traced arrays."""
+    return [value._node for value in values]
+
+
+def close(parent: Recording, child: Recording, outputs: Sequence[Node]) -> Body:
+    """What ``child`` has recorded, as a body in ``parent``."""
+    captured = list(child.captured.values())
+    inputs = (*child.inputs, *[node for _, node in captured])
+    around = tuple([parent.node(child.name, array) for array, _ in captured])
+    return Body(Graph(child.name, inputs, tuple(outputs)), around)
+
+
+def trace_body(
+    parent: Recording, name: str, function: Callable[[list[TracedArray]], Any], specs: Sequence[ArraySpec]
+) -> Traced:
+    """``function(arrays)``, where the arrays have ``specs``, as a body in ``parent``; it returns a tree."""
+    with Recording(name, parent.device) as child:
+        leaves, structure = _trees.flatten(function([child.argument(spec) for spec in specs]))
+        outputs = [child.node(name, leaf) for leaf in leaves]
+    return Traced(close(parent, child, outputs), structure)
+
+
+class _Shown:
+    """A leaf of a tree in a message."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def difference(
+    first: str, structure: TreeDef, specs: Sequence[ArraySpec], second: str, other: TreeDef, others: Sequence[ArraySpec]
+) -> str:
+    """How two trees of arrays differ: both, and where they do first."""
+    trees = []
+    for each, leaves in ((structure, specs), (other, others)):
+        trees.append(each.unflatten([_Shown(f"{x.dtype.name}[{','.join(map(str, x.shape))}]") for x in leaves]))
+    text = f"{first} {trees[0]!r}, {second} {trees[1]!r}"
+    if structure != other:
+        return f"{text}: they are trees of different structure"
+    paths = _trees.paths(trees[0])
+    for path, x, y in zip(paths, specs, others, strict=True):
+        if (x.shape, x.dtype) != (y.shape, y.dtype):
+            place = f"at {path_text(path)} they are" if path else "they are"
+            return f"{text}: {place} {x} and {y}"
+    raise AssertionError("called only where there is a difference")
