@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _dtypes
-from .._graph import Node, Op, array_spec
+from .._graph import Node, Op
 from . import _primitives
 from ._primitives import (
     _binary,
@@ -22,9 +22,10 @@ from ._primitives import (
     bitcast,
     imaginary_part,
     make_complex,
+    multiply,
     select,
 )
-from ._rules import REAL_PART, convert, predicate, stablehlo
+from ._rules import REAL_PART, convert, full_like, predicate, stablehlo
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +46,6 @@ population_count = _unary("bitwise_count", "stablehlo.popcnt")
 arc_tangent2 = _binary("atan2", "stablehlo.atan2")
 shift_right_arithmetic = _binary("arithmetic_right_shift", "stablehlo.shift_right_arithmetic")
 
-_MODULUS = Op("abs", lambda x: array_spec(x.shape, _dtypes.real_of(x.dtype)), stablehlo("stablehlo.abs"))
 _IS_FINITE = Op("isfinite", predicate, stablehlo("stablehlo.is_finite"))
 
 _UNSIGNED = {1: _dtypes.uint8, 2: _dtypes.uint16, 4: _dtypes.uint32, 8: _dtypes.uint64}
@@ -70,13 +70,26 @@ def by_parts(x: Node, rule: Callable[[Node], Node]) -> Node:
 
 def modulus(x: Node) -> Node:
     """The absolute value of a complex node; infinite where a part is, even beside NaN."""
-    real, imaginary = parts(x)
-    return select(bit_or(is_infinite(real), is_infinite(imaginary)), math.inf, _MODULUS(x))
+    return hypotenuse(*parts(x))
+
+
+# Squares of numbers between 1/a and a keep their digits, where a is the first; the second brings all others there.
+_SQUARABLE = {_dtypes.float32: (2.0**50, 2.0**66), _dtypes.float64: (2.0**450, 2.0**514)}
 
 
 def hypotenuse(x: Node, y: Node) -> Node:
-    """``sqrt(x*x + y*y)`` of float32 or float64, without overflow on the way."""
-    return modulus(make_complex(x, y))
+    """``sqrt(x*x + y*y)`` of float32 or float64; exact where that is a whole number."""
+    # XLA's own divides one by the other first, so that not even 5, 12, 13 comes out.
+    a, b = absolute(x), absolute(y)
+    longer = _primitives.maximum(a, b)
+    limit, step = _SQUARABLE[x.dtype]
+    is_small, is_large = _primitives.less(longer, 1 / limit), _primitives.greater(longer, limit)
+    one = full_like(x, 1)
+    scale = select(is_small, step, select(is_large, 1 / step, one))
+    back = select(is_small, 1 / step, select(is_large, step, one))
+    a, b = multiply(a, scale), multiply(b, scale)
+    result = multiply(_primitives.sqrt(_primitives.add(multiply(a, a), multiply(b, b))), back)
+    return select(bit_or(is_infinite(x), is_infinite(y)), math.inf, result)
 
 
 def is_finite(x: Node) -> Node:

@@ -8,7 +8,7 @@ from .. import _dtypes
 from . import _elementary, _primitives, reduction
 from ._builders import binary, unary
 from ._primitives import select
-from ._rules import convert
+from ._rules import CONVERT, convert
 
 if TYPE_CHECKING:
     from .._graph import Node
@@ -22,6 +22,8 @@ def _shift_right(x: Node, y: Node) -> Node:
 
 
 def _magnitude(x: Node) -> Node:
+    # Not weak, so that it may be what a loop carries.
+    x = CONVERT(x, dtype=x.dtype) if x.weak else x
     return _primitives.absolute(x) if x.dtype in _dtypes.SIGNED else x
 
 

@@ -8,6 +8,7 @@ from .. import _dtypes
 from .._graph import Node, definition
 from . import _elementary, _primitives
 from ._builders import NARROW, Unary, unary
+from ._compensated import opaque
 from ._elementary import round_nearest_even
 from ._primitives import absolute, add, bit_and, bit_or, divide, equal, greater, less, multiply, select, subtract
 from ._rules import check_dtype, convert, full_like
@@ -27,9 +28,11 @@ def _round_decimals(x: Node, decimals: int) -> Node:
     if x.dtype in NARROW:
         return convert(_round_decimals(convert(x, _dtypes.float32), decimals), x.dtype)
     factor = 10.0 ** min(abs(decimals), 300 if x.dtype == _dtypes.float64 else 38)
-    scaled = multiply(x, factor) if decimals > 0 else divide(x, factor)
+    # XLA would multiply by the rounded reciprocal of a constant.
+    divisor = opaque(factor, x)
+    scaled = multiply(x, factor) if decimals > 0 else divide(x, divisor)
     rounded = round_nearest_even(scaled)
-    result = divide(rounded, factor) if decimals > 0 else multiply(rounded, factor)
+    result = divide(rounded, divisor) if decimals > 0 else multiply(rounded, factor)
     # Numbers without that many decimals are rounded already; scaled, they may overflow.
     whole = _primitives.greater_equal(absolute(scaled), 2.0 ** ml_dtypes.finfo(x.dtype).nmant)
     return select(whole, x, result)

@@ -19,8 +19,10 @@ def _sinc(x: Node) -> Node:
     # The nearest integer goes first, so that integers give 0 and large arguments keep their digits.
     whole = round_nearest_even(x)
     even = equal(multiply(round_nearest_even(multiply(whole, 0.5)), 2), whole)
-    wave = sine(multiply(subtract(x, whole), math.pi))
+    fraction = subtract(x, whole)
+    wave = sine(multiply(fraction, math.pi))
     wave = select(even, wave, negative(wave))
+    wave = select(equal(fraction, 0), 0, wave)
     return select(equal(x, 0), 1, divide(wave, multiply(x, math.pi)))
 
 

@@ -321,6 +321,17 @@ def test_moduli_neither_overflow_nor_vanish(dtype: str) -> None:
     np.testing.assert_allclose(evaluate(elementwise.hypot, x, x), np.sqrt(2) * x, rtol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", COMPLEXES)
+def test_whole_lengths_are_exact(dtype: str) -> None:
+    sides = np.array([[3, 4, 5], [5, 12, 13], [8, 15, 17], [20, 21, 29]], np.zeros(0, dtype).real.dtype)
+    for scale in (1.0, 2.0**60, 2.0**-60, 2.0**100, 2.0**-100):
+        a, b, c = scale * sides.T
+        z = np.empty(4, dtype)
+        z.real, z.imag = a, -b
+        assert_same(evaluate(elementwise.abs, z), c, z)
+        assert_same(evaluate(elementwise.hypot, b, a), c, a, b)
+
+
 @pytest.mark.parametrize("dtype", REALS)
 def test_subnormal_numbers_survive_where_nothing_is_computed(dtype: str) -> None:
     smallest = np.nextafter(np.zeros((), dtype), np.ones((), dtype))

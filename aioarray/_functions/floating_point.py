@@ -1,0 +1,227 @@
+"""Rounding, classes, signs and parts of numbers: element-wise functions of the standard, and NumPy's others."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING
+
+from .._call import ArrayLike, binary, call, unary
+from .._ops import complex, floating_point, rounding
+
+if TYPE_CHECKING:
+    from .._array import Array
+
+__all__ = [
+    "angle",
+    "ceil",
+    "conj",
+    "copysign",
+    "floor",
+    "imag",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "isneginf",
+    "isposinf",
+    "nan_to_num",
+    "nextafter",
+    "real",
+    "round",
+    "signbit",
+    "trunc",
+]
+
+
+def angle(x: ArrayLike, /, *, deg: bool = False) -> Array:
+    """The angle of each complex number to the positive real axis, in radians (-pi to pi) or degrees.
+
+    Floating-point dtypes; integers and booleans become the default real dtype first.
+
+    >>> aio.angle(aio.asarray([1j, -1 + 0j]), deg=True)
+    Array([ 90., 180.], dtype=float32)
+    """
+    return call(complex.angle, (x,), bool(deg))  # type: ignore[no-any-return]
+
+
+def ceil(x: ArrayLike, /) -> Array:
+    """Each element rounded up to an integer; the dtype stays.
+
+    Real numeric dtypes, kept; ``TypeError`` for others.
+
+    >>> aio.ceil(aio.asarray([1.2, -1.2]))
+    Array([ 2., -1.], dtype=float32)
+    """
+    return unary(rounding.ceil, x)
+
+
+def conj(x: ArrayLike, /) -> Array:
+    """Each element with the opposite imaginary part.
+
+    Numeric dtypes, kept; ``TypeError`` for others.
+
+    >>> aio.conj(aio.asarray([1 + 2j]))
+    Array([1.-2.j], dtype=complex64)
+    """
+    return unary(complex.conj, x)
+
+
+def copysign(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """The magnitude of the first element with the sign of the second, also of zeros and NaNs.
+
+    Real floating-point dtypes, which promote; integers become the default real dtype first. ``TypeError`` for
+    complex ones. ``ValueError`` for shapes that do not broadcast.
+
+    >>> aio.copysign(aio.asarray([1.0, 2.0]), aio.asarray([-0.0, 1.0]))
+    Array([-1.,  2.], dtype=float32)
+    """
+    return binary(floating_point.copysign, x1, x2)
+
+
+def floor(x: ArrayLike, /) -> Array:
+    """Each element rounded down to an integer; the dtype stays.
+
+    Real numeric dtypes, kept; ``TypeError`` for others.
+
+    >>> aio.floor(aio.asarray([1.2, -1.2]))
+    Array([ 1., -2.], dtype=float32)
+    """
+    return unary(rounding.floor, x)
+
+
+def imag(x: ArrayLike, /) -> Array:
+    """The imaginary part of each element; 0 for real numbers.
+
+    Numeric dtypes; of complex ones the result has that of their parts. ``TypeError`` for bool.
+
+    >>> aio.imag(aio.asarray([1 + 2j]))
+    Array([2.], dtype=float32)
+    """
+    return unary(complex.imag, x)
+
+
+def isfinite(x: ArrayLike, /) -> Array:
+    """Whether each element is neither infinite nor NaN.
+
+    Any dtype; the result is bool.
+
+    >>> aio.isfinite(aio.asarray([1.0, float('inf')]))
+    Array([ True, False], dtype=bool)
+    """
+    return unary(floating_point.isfinite, x)
+
+
+def isinf(x: ArrayLike, /) -> Array:
+    """Whether each element is infinite; of complex numbers, whether either part is.
+
+    Any dtype; the result is bool.
+
+    >>> aio.isinf(aio.asarray([1.0, float('inf')]))
+    Array([False,  True], dtype=bool)
+    """
+    return unary(floating_point.isinf, x)
+
+
+def isnan(x: ArrayLike, /) -> Array:
+    """Whether each element is NaN; of complex numbers, whether either part is.
+
+    Any dtype; the result is bool.
+
+    >>> aio.isnan(aio.asarray([1.0, float('nan')]))
+    Array([False,  True], dtype=bool)
+    """
+    return unary(floating_point.isnan, x)
+
+
+def isneginf(x: ArrayLike, /) -> Array:
+    """Whether each element is negative infinity.
+
+    Real dtypes and bool; the result is bool. ``TypeError`` for others.
+
+    >>> aio.isneginf(aio.asarray([float('-inf'), float('inf')]))
+    Array([ True, False], dtype=bool)
+    """
+    return unary(floating_point.isneginf, x)
+
+
+def isposinf(x: ArrayLike, /) -> Array:
+    """Whether each element is positive infinity.
+
+    Real dtypes and bool; the result is bool. ``TypeError`` for others.
+
+    >>> aio.isposinf(aio.asarray([float('-inf'), float('inf')]))
+    Array([False,  True], dtype=bool)
+    """
+    return unary(floating_point.isposinf, x)
+
+
+def nan_to_num(
+    x: ArrayLike, /, *, nan: ArrayLike = 0.0, posinf: ArrayLike | None = None, neginf: ArrayLike | None = None
+) -> Array:
+    """Each element, but ``nan`` for NaN, ``posinf`` and ``neginf`` (None: the largest numbers) for infinities.
+
+    Any dtype, kept; of complex numbers each part for itself. The replacements are numbers, or arrays that broadcast
+    to ``x``; ``ValueError`` if they do not.
+
+    >>> aio.nan_to_num(aio.asarray([1.0, float('nan'), float('inf')]), posinf=9)
+    Array([1., 0., 9.], dtype=float32)
+    """
+    return call(floating_point.nan_to_num, (x, nan, posinf, neginf))  # type: ignore[no-any-return]
+
+
+def nextafter(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """The number next to the first element in the direction of the second.
+
+    Real floating-point dtypes, which promote; integers become the default real dtype first. ``TypeError`` for
+    complex ones. ``ValueError`` for shapes that do not broadcast.
+
+    >>> aio.nextafter(aio.asarray([1.0, 1.0]), aio.asarray([2.0, 0.0]))
+    Array([1.0000001 , 0.99999994], dtype=float32)
+    """
+    return binary(floating_point.nextafter, x1, x2)
+
+
+def real(x: ArrayLike, /) -> Array:
+    """The real part of each element.
+
+    Numeric dtypes; of complex ones the result has that of their parts. ``TypeError`` for bool.
+
+    >>> aio.real(aio.asarray([1 + 2j]))
+    Array([1.], dtype=float32)
+    """
+    return unary(complex.real, x)
+
+
+def round(x: ArrayLike, /, decimals: int = 0) -> Array:
+    """Each element rounded to so many decimals (negative: to tens, hundreds); the even one of two equally near.
+
+    Numeric dtypes, kept; of complex numbers each part for itself. ``TypeError`` for others.
+
+    >>> aio.round(aio.asarray([0.5, 1.5, -2.7]))
+    Array([ 0.,  2., -3.], dtype=float32)
+    >>> aio.round(aio.asarray([3.14159, 2.71828]), 2)
+    Array([3.14, 2.72], dtype=float32)
+    """
+    return call(rounding.round, (x,), operator.index(decimals))  # type: ignore[no-any-return]
+
+
+def signbit(x: ArrayLike, /) -> Array:
+    """Whether the sign bit of each element is set, as it is of -0.0.
+
+    Real floating-point dtypes; integers and booleans become the default real dtype first. The result is bool.
+    ``TypeError`` for complex dtypes.
+
+    >>> aio.signbit(aio.asarray([-0.0, 0.0, -1.0]))
+    Array([ True, False,  True], dtype=bool)
+    """
+    return unary(floating_point.signbit, x)
+
+
+def trunc(x: ArrayLike, /) -> Array:
+    """Each element rounded towards zero to an integer; the dtype stays.
+
+    Real numeric dtypes, kept; ``TypeError`` for others.
+
+    >>> aio.trunc(aio.asarray([1.8, -1.8]))
+    Array([ 1., -1.], dtype=float32)
+    """
+    return unary(rounding.trunc, x)
