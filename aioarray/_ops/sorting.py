@@ -11,16 +11,20 @@ from .._graph import ArraySpec, Emitter, Graph, Node, Op, Specs, array_spec, def
 from ._primitives import (
     bit_and,
     bit_or,
+    bit_xor,
+    bitcast,
     equal,
     imaginary_part,
+    invert,
     iota,
     less,
     select,
     shift_left,
     shift_right,
     slice_axis,
+    transpose,
 )
-from ._rules import REAL_PART, check_dtype, convert, normalize_axis
+from ._rules import REAL_PART, check_dtype, convert, normalize_axis, stablehlo
 from .ordering import from_sort_key, is_negative, sort_key
 from .reduction import index_dtype
 from .taking import take_along_axis
@@ -49,6 +53,14 @@ def _sorted(*specs: ArraySpec, axis: int, stable: bool, comparator: Graph) -> Sp
 # Arrays of one shape, rearranged alike along ``axis`` so that ``comparator`` (whose inputs are the two elements of the
 # first array, then those of the second, …) holds of neighbours.
 SORT = Op("sort", _sorted, _lower_sort)
+
+
+# The greatest along the last axis, in order, the first of equal ones first; and where they are.
+TOP_K = Op(
+    "top_k",
+    lambda x, *, k: (x.with_shape((*x.shape[:-1], k)), array_spec((*x.shape[:-1], k), _dtypes.int32)),
+    stablehlo("chlo.top_k", lambda node: {"k": f"{node.params['k']} : i64"}),
+)
 
 
 def _first_less(*elements: Node) -> Node:
@@ -148,5 +160,20 @@ def top_k(x: Node, k: int, axis: int, largest: bool) -> tuple[Node, Node]:
     check_dtype("top_k", x, _dtypes.REAL_OR_BOOLEAN)
     if not 0 <= k <= x.shape[position]:
         raise ValueError(f"top_k: k={k} of axis {axis} with length {x.shape[position]}; use 0..{x.shape[position]}")
-    order = slice_axis(_argsort_real(x, position, largest, True), position, 0, k)
+    order = _top_positions(x, k, position, largest)
     return take_along_axis(x, order, position), order
+
+
+def _top_positions(x: Node, k: int, axis: int, largest: bool) -> Node:
+    # The keys' order is that of sort(): what comes first has the least.
+    key = sort_key(x, descending=largest)
+    if key.dtype.itemsize > 4 or x.shape[axis] >= 2**31 or 0 in x.shape or k == 0:
+        return slice_axis(_argsort_real(x, axis, largest, True), axis, 0, k)
+    # XLA's selection is fast for float32 only, which it orders by the bits: -NaN, -inf, …, -0.0, 0.0, …, inf, NaN.
+    bits = invert(convert(key, _dtypes.int32))
+    bits = select(less(bits, 0), bit_xor(bits, 2**31 - 1), bits)
+    last = tuple(i for i in range(x.ndim) if i != axis)
+    positions = results(TOP_K(transpose(bitcast(bits, _dtypes.float32), (*last, axis)), k=k))[1]
+    back = list(range(x.ndim - 1))
+    back.insert(axis, x.ndim - 1)
+    return convert(transpose(positions, tuple(back)), index_dtype(x.shape[axis]))

@@ -101,14 +101,16 @@ def test_little_to_sort(shape: tuple[int, ...]) -> None:
     assert evaluate(sorting.argsort, x, static=(-1, False, True)).shape == shape
 
 
-@pytest.mark.parametrize("dtype", ["float32", "int8", "float64"])
+@EACH_DTYPE
 @pytest.mark.parametrize("largest", [True, False])
-def test_top_k(dtype: str, largest: bool) -> None:
-    x = sample(dtype).reshape(3, 40)
-    values, positions = evaluate(sorting.top_k, x, static=(5, -1, largest))
-    order = expected_order(x, -1, largest)[:, :5]
+@pytest.mark.parametrize(("axis", "k"), [(-1, 5), (0, 200), (1, 0)])
+def test_top_k(dtype: Any, largest: bool, axis: int, k: int) -> None:
+    x = sample(dtype, count=600).reshape((200, 3) if axis == 0 else (3, 200))
+    values, positions = evaluate(sorting.top_k, x, static=(k, axis, largest))
+    order = np.take(expected_order(x, axis, largest), range(k), axis)
+    assert positions.dtype == np.int32
     assert_array_equal(positions, order)
-    assert_identical(values, np.take_along_axis(x, order, -1))
+    assert_identical(values, np.take_along_axis(x, order, axis))
 
 
 def test_refuses() -> None:
