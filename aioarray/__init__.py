@@ -16,7 +16,7 @@ Every operation enqueues work for the device and returns at once with an ``Array
 
 from math import e, inf, nan, pi
 
-from . import compile_cache, errors, io, lax
+from . import compile_cache, errors, io, lax, nn
 from ._array import Array
 from ._config import default_dtypes
 from ._dtypes import (
@@ -350,6 +350,7 @@ __all__ = [
     "negative",
     "newaxis",
     "nextafter",
+    "nn",
     "nonzero",
     "not_equal",
     "ones",

@@ -1,0 +1,86 @@
+"""Affine maps, table look-up and dropout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .. import _dtypes
+from .._call import call, fused
+from .._functions.indexing import take
+from .._graph import Node, definition
+from .._ops import random
+from .._ops._primitives import add, divide, select
+from .._ops._rules import broadcast_to, check_dtype, convert, full_like, result_dtype, scalar
+from .._ops.contraction import DOT_GENERAL
+
+if TYPE_CHECKING:
+    from .._array import Array, ArrayLike
+    from .._dtypes import DType
+
+__all__ = ["dropout", "embedding", "linear"]
+
+
+@definition
+def _linear(x: Node, weight: Node, bias: Node | None) -> Node:
+    if weight.ndim != 2 or x.ndim < 1 or x.shape[-1] != weight.shape[1]:
+        raise ValueError(
+            f"linear: x of shape {x.shape} with a weight of shape {weight.shape}; it takes (…, in) and (out, in)"
+        )
+    if bias is not None and bias.shape != weight.shape[:1]:
+        raise ValueError(f"linear: bias has shape {bias.shape}; it takes {weight.shape[:1]}")
+    dtype = result_dtype("linear", x, weight)
+    x, weight = convert(x, dtype), convert(weight, dtype)
+    check_dtype("linear", x, _dtypes.FLOATING)
+    # Narrow operands are summed in float32, and what is added is added there.
+    sums: DType = _dtypes.float32 if dtype.itemsize < 4 else dtype
+    product = DOT_GENERAL(x, weight, contracting=((x.ndim - 1,), (1,)), batch=((), ()), dtype=sums, precision="default")
+    if bias is not None:
+        product = add(product, broadcast_to(convert(bias, sums), product.shape))
+    return convert(product, dtype)
+
+
+def linear(x: ArrayLike, weight: ArrayLike, bias: ArrayLike | None = None, /) -> Array:
+    """``x @ weight.T + bias``: weight is (out, in), as PyTorch stores it, ``x`` is (…, in).
+
+    float16 and bfloat16 are summed in float32 and rounded once. ``ValueError`` where shapes do not fit.
+
+    >>> weight = aio.asarray([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    >>> aio.nn.linear(aio.asarray([1.0, 2.0]), weight, aio.asarray([0.0, 0.0, 5.0]))
+    Array([1., 2., 8.], dtype=float32)
+    """
+    return call(_linear, (x, weight, bias))  # type: ignore[no-any-return]
+
+
+@fused
+def embedding(indices: ArrayLike, table: ArrayLike, /) -> Array:
+    """The rows of ``table`` that integer ``indices`` of any shape name; those out of range take the nearest row.
+
+    >>> aio.nn.embedding(aio.asarray([2, 0]), aio.asarray([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]))
+    Array([[3., 3.],
+           [1., 1.]], dtype=float32)
+    """
+    return take(table, indices, axis=0)
+
+
+@definition
+def _dropout(x: Node, key: Node, rate: float) -> Node:
+    if not 0 <= rate <= 1:
+        raise ValueError(f"dropout: rate {rate} is no probability; it must be in 0..1")
+    check_dtype("dropout", x, _dtypes.FLOATING)
+    if rate == 1:
+        return full_like(x, 0)
+    keep = random.bernoulli(key, scalar(1 - rate, _dtypes.float32), x.shape, True)
+    return select(keep, divide(x, full_like(x, 1 - rate)), full_like(x, 0))
+
+
+def dropout(x: ArrayLike, key: ArrayLike, /, *, rate: float) -> Array:
+    """``x`` with elements set to 0 with probability ``rate``, the others divided by ``1 - rate``.
+
+    ``key`` is one of ``aio.random.key``; the same key leaves out the same elements. ``ValueError`` for another rate
+    than in 0..1.
+
+    >>> x = aio.nn.dropout(aio.ones(1000), aio.asarray([0, 42], dtype="uint32"), rate=0.25)
+    >>> 700 < int(aio.count_nonzero(x)) < 800
+    True
+    """
+    return call(_dropout, (x, key), float(rate))  # type: ignore[no-any-return]
