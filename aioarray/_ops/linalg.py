@@ -1,8 +1,8 @@
 """Matrix decompositions and what is solved with them, on stacks of matrices: LAPACK's algorithms.
 
-Where LAPACK reports failure (a matrix that is not positive definite, an iteration that does not converge, as with NaN)
-the results of that one matrix are NaN; that is where NumPy raises ``LinAlgError``. A singular matrix has an inverse of inf
-and NaN. Integers become the default real dtype; float16 and bfloat16 are computed in float32 and rounded once.
+Where LAPACK reports failure (a matrix that is not positive definite, an iteration that does not converge) or a matrix
+holds inf or NaN, its results are NaN; there NumPy raises ``LinAlgError``. A singular matrix has an inverse of inf and
+NaN. Integers become the default real dtype; float16 and bfloat16 are computed in float32 and rounded once.
 """
 
 from __future__ import annotations

@@ -64,6 +64,16 @@ def sample_shape(function: str, shape: Shape | None, *parameters: Node) -> Shape
 
 
 @definition
+def seed(x: Node) -> Node:
+    """The key uint32[2] of an integer: its low 32 bits."""
+    check_dtype("key", x, _dtypes.INTEGRAL)
+    if x.shape:
+        raise ValueError(f"key: the seed has shape {x.shape}; it takes one integer")
+    low = convert(x, _dtypes.uint32)
+    return p.stack((scalar(0, _dtypes.uint32), low))
+
+
+@definition
 def split(key: Node, shape: Shape, partitionable: bool) -> Node:
     """New keys uint32[*shape, 2]."""
     check_key("split", key)
@@ -108,16 +118,22 @@ def between(sample: Node, low: p.Operand, high: p.Operand) -> Node:
     return p.maximum(low, p.add(p.multiply(sample, p.subtract(high, low)), low))
 
 
-@definition
-def uniform(key: Node, low: Node | None, high: Node | None, shape: Shape, dtype: DType, partitionable: bool) -> Node:
-    """In ``[low, high)``; None is 0 and 1."""
+def _uniform_unit(key: Node, shape: Shape, dtype: DType, partitionable: bool) -> Node:
     check_key("uniform", key)
     check_real("uniform", dtype)
-    return between(
-        unit(key, shape, dtype, partitionable),
-        0 if low is None else parameter("uniform", "minval", low, shape, dtype),
-        1 if high is None else parameter("uniform", "maxval", high, shape, dtype),
-    )
+    return unit(key, shape, dtype, partitionable)
+
+
+# In [0, 1).
+uniform_unit = Definition("uniform", _uniform_unit)
+
+
+@definition
+def uniform(key: Node, low: Node, high: Node, shape: Shape, dtype: DType, partitionable: bool) -> Node:
+    """In ``[low, high)``."""
+    sample = _uniform_unit(key, shape, dtype, partitionable)
+    bounds = (("minval", low), ("maxval", high))
+    return between(sample, *(parameter("uniform", name, x, shape, dtype) for name, x in bounds))
 
 
 def _convert_clipped(x: Node, dtype: DType) -> Node:

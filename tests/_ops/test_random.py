@@ -61,7 +61,7 @@ def draw(name: str, partitionable: bool, key: np.ndarray = KEY) -> Any:
             return run(random.bits, static=(three, np.dtype("uint" + name[4:])))
         case "uniform" | "uniform_f16":
             dtype = np.dtype("float16") if name.endswith("f16") else F32
-            return run(random.uniform, None, None, static=(three, dtype))
+            return run(random.uniform_unit, static=(three, dtype))
         case "normal" | "exponential" | "gumbel" | "laplace" | "logistic":
             return run(getattr(random, name), static=(three, F32))
         case "truncated_normal":
@@ -136,7 +136,7 @@ def test_fixed_values(name: str, original: list[Any], partitionable: list[Any]) 
     ],
 )
 def test_large_uniform(partitionable: bool, first: list[float], last: list[float]) -> None:
-    x = evaluate(random.uniform, np.zeros(2, U32), None, None, static=((1000, 1000), F32, partitionable)).astype(
+    x = evaluate(random.uniform_unit, np.zeros(2, U32), static=((1000, 1000), F32, partitionable)).astype(
         np.float64
     )
     row = x[0] @ x + 3
@@ -182,7 +182,7 @@ def test_batched_keys_draw_as_each_alone(partitionable: bool) -> None:
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32", "float64"])
 def test_uniform_stays_in_range(dtype: str, partitionable: bool) -> None:
     target = np.dtype(getattr(ml_dtypes, dtype, dtype))
-    unit = evaluate(random.uniform, KEY, None, None, static=((2000,), target, partitionable))
+    unit = evaluate(random.uniform_unit, KEY, static=((2000,), target, partitionable))
     assert unit.dtype == target
     assert unit.min() >= 0
     assert unit.max() < 1
