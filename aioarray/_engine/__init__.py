@@ -60,6 +60,7 @@ class Engine:
             self.compiler.close()
             self.scheduler.close()
             self.threads.join()
+            self.scheduler.close()  # a worker may have been about to launch something
 
     def _after_fork_in_child(self) -> None:
         self.scheduler.after_fork_in_child()

@@ -391,20 +391,23 @@ class Scheduler(Window):
         """Give ``launch`` to PJRT; the place in the window has been taken."""
         program = launch.program
         buffers: list[Buffer] = []
-        failure = None
+        # PJRT would pass the error on too, but wrap the message once more at each step of a chain.
+        failure = next((source.failure for source in launch.sources if source.failure is not None), None)
+        launched = failure is None
         arguments = [a.buffer if type(a) is Pending else a for a in launch.arguments]
-        inputs_ready = all(_xla.is_ready(buffer) for buffer in arguments)
+        inputs_ready = launched and all(_xla.is_ready(buffer) for buffer in arguments)
         _xla.set_stream(next(self._lanes))
         start = time.perf_counter()
         try:
-            buffers = program.execute(arguments).consume_with_handlers(program.handlers)
+            if launched:
+                buffers = program.execute(arguments).consume_with_handlers(program.handlers)
         except Exception as error:  # as above
             failure = Failure(program.name, launch.origin, *_xla.translate(error))
         seconds = time.perf_counter() - start
         del arguments
         woken: list[Waiter] = []
         with self._lock:
-            self.launched += 1
+            self.launched += launched
             launch.arguments = []
             launch.state = LAUNCHED
             if inputs_ready:
@@ -497,7 +500,8 @@ class Scheduler(Window):
         if launch is None:
             return
         _xla.get_client()  # as above
-        buffer = pending.buffer
+        # Not the buffer of `pending`: jaxlib 0.10 has results of one launch ready one after the other.
+        buffer = self._flying.get(launch)
         if buffer is not None:
             self._await_buffer(launch, buffer)
             return

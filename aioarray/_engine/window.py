@@ -224,6 +224,8 @@ class Window(ABC):
         with self._lock:
             if launch.state == FINISHED:
                 return None
+            if self._closing and launch.state == QUEUED:
+                raise RuntimeError(f"{launch.program.name} was never launched: the interpreter is shutting down")
             existing = launch.waiters.setdefault(key, waiter)
             self._watch(launch)
             return existing
@@ -241,6 +243,8 @@ class Window(ABC):
         with self._lock:
             self._sweep(woken)
             wait = self.unfinished() >= limit
+            if wait and self._closing:
+                raise RuntimeError("drain: not all work was launched: the interpreter is shutting down")
             if wait:
                 self._drainers[waiter] = limit
                 for launch in self._flying:

@@ -95,6 +95,7 @@ def to_numpy(buffer: Buffer, spec: SpecLike) -> np.ndarray[Any, Any]:
     On the CPU the array is the Buffer's memory, not a copy, except for dtypes of less than a byte. It stays
     valid after the Buffer is deleted.
     """
+    get_client()  # raises in a forked child, where jaxlib would wait for threads that are not there
     array, _copied = bindings.host_view(buffer)
     if array.dtype != spec.dtype:
         raise TypeError(f"to_numpy: the Buffer is of dtype {array.dtype}, but the spec says {spec.dtype}")
