@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -17,6 +17,7 @@ from .._graph import ArraySpec, Graph, array_spec
 from .._operands import SCALARS, common_device, make_program, scalar_operand
 from .._tracing import tracing
 from .ahead import Compiled, Lowered
+from .buckets import Axes, Buckets, Padded
 from .donation import give_up
 from .entries import Entry, explain, leaf_names
 from .objects import State, is_tree, state_of
@@ -44,11 +45,7 @@ class Arguments(NamedTuple):
     static: tuple[tuple[int | str, Any, Any], ...]
     instance: Any  # whose method it is, if that is no tree itself
     state: State | None
-
-    @property
-    def plain(self) -> bool:
-        """Whether ``tree`` is the positional arguments, and all there is."""
-        return type(self.tree) is tuple and not self.static and self.state is None
+    plain: bool  # ``tree`` is the positional arguments, and these are all there is; otherwise it is (args, kwargs)
 
 
 class JitFunction(Generic[P, R]):
@@ -63,6 +60,9 @@ class JitFunction(Generic[P, R]):
         donate_argnums: Positions,
         donate_argnames: Names,
         max_programs: int | None,
+        buckets: Mapping[str, Sequence[int]] | None,
+        bucket_axes: Mapping[str, Axes] | None,
+        bucket_masks: Mapping[str, str] | None,
         name: str | None,
     ) -> None:
         if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
@@ -82,8 +82,9 @@ class JitFunction(Generic[P, R]):
         self._donated = select("donate", self._parameters, donate_argnums, donate_argnames)
         self._max_programs = max_programs
         self._built = 0  # programs, evicted ones too
+        self._buckets = None if buckets is None else Buckets(self.name, self._parameters, buckets, bucket_axes, bucket_masks)
         # Whether calls with positional arguments may have to do more than flatten them.
-        self._special = bool(self._static)
+        self._special = bool(self._static) or buckets is not None
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else Method(self, instance)
@@ -95,26 +96,45 @@ class JitFunction(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if kwargs or self._special:
-            return self._call(self._take_apart(args, kwargs))
+            return self._call(args, kwargs)  # type: ignore[no-any-return]
         leaves, structure = _flatten(args)
         try:
             entry = self.fast[structure, tuple([x._spec for x in leaves])]
         except (KeyError, AttributeError):
-            return self._call(self._take_apart(args, kwargs))
+            return self._call(args, kwargs)  # type: ignore[no-any-return]
         buffers = [x._buffer for x in leaves]
         for x in entry.captured:
             buffers.append(x._buffer)
         results = launch_directly(entry.program, buffers)
         if results is None:
-            return self._call(self._take_apart(args, kwargs))
-        return results[0] if entry.leaf else entry.structure.unflatten(results)
+            return self._call(args, kwargs)  # type: ignore[no-any-return]
+        return results[0] if entry.leaf else entry.structure.unflatten(results)  # type: ignore[no-any-return]
 
-    def _call(self, arguments: Arguments) -> Any:
-        arrays = self._arrays(arguments)
+    def _call(self, args: Any, kwargs: Any, instance: object = None) -> Any:
         recording = tracing.recording
+        if self._buckets is not None:
+            if recording is None:
+                return self._call_padded(self._buckets, args, kwargs, instance)
+            args, kwargs, _, _ = self._buckets.unpadded(args, kwargs)
+        arguments = self._take_apart(args, kwargs, instance)
+        arrays = self._arrays(arguments)
         if recording is not None:
             return self._inline(recording, arrays, arguments)
+        return self._call_program(self._key(arguments, [x._spec for x in arrays]), arguments, arrays)
+
+    def _call_padded(self, buckets: Buckets, args: Any, kwargs: Any, instance: object) -> Any:
+        padded = buckets.pad(args, kwargs)
+        arguments = self._take_apart(padded.args, padded.kwargs, instance)
+        arrays = self._arrays(arguments)
         key = self._key(arguments, [x._spec for x in arrays])
+
+        def trace(other: Padded) -> Traced:
+            return self._trace_only(self._take_apart(other.args, other.kwargs, instance))
+
+        plan = buckets.plan(padded, key, trace)
+        return buckets.cut(self._call_program(key, arguments, arrays), padded, plan)
+
+    def _call_program(self, key: tuple[Any, ...], arguments: Arguments, arrays: list[Array]) -> Any:
         entry = self.programs.get(key)
         if entry is None:
             entry = self._build(key, arguments, self._trace(key, arguments))
@@ -146,7 +166,7 @@ class JitFunction(Generic[P, R]):
         >>> "stablehlo.add" in lowered.as_text()
         True
         """
-        return self._lower(self._take_apart(args, kwargs))
+        return self._lower(args, kwargs)
 
     async def compile(self, *args: Any, **kwargs: Any) -> Compiled:
         """Compile the program for arguments of these shapes and dtypes, off the loop, so that no call has to wait for it.
@@ -160,7 +180,10 @@ class JitFunction(Generic[P, R]):
         """
         return await self.lower(*args, **kwargs).compile()
 
-    def _lower(self, arguments: Arguments) -> Lowered:
+    def _lower(self, args: Any, kwargs: Any, instance: object = None) -> Lowered:
+        if self._buckets is not None:
+            args, kwargs, _, _ = self._buckets.pad(args, kwargs)
+        arguments = self._take_apart(args, kwargs, instance)
         key = self._key(arguments, self._specs(arguments))
         traced = self._trace(key, arguments)
         entry = self.programs.get(key)
@@ -170,8 +193,7 @@ class JitFunction(Generic[P, R]):
         call = functools.partial(self._call_compiled, entry, key)
         return Lowered(self.name, Graph(self.name, traced.inputs, traced.outputs), entry.program, call)
 
-    def _trace_only(self, args: Any, kwargs: Any) -> Traced:
-        arguments = self._take_apart(args, kwargs)
+    def _trace_only(self, arguments: Arguments) -> Traced:
         return self._trace(self._key(arguments, self._specs(arguments)), arguments)
 
     def _call_compiled(self, entry: Entry, key: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
@@ -189,9 +211,10 @@ class JitFunction(Generic[P, R]):
         if self._static:
             args, kwargs, static = self._split(args, kwargs)
         state = None if instance is None else state_of(instance)
-        tree = args if not kwargs and not static and state is None else (args, kwargs)
+        plain = not kwargs and not static and state is None
+        tree = args if plain else (args, kwargs)
         leaves, structure = _trees.flatten(tree)
-        return Arguments(leaves, tree, structure, tuple(static), instance, state)
+        return Arguments(leaves, tree, structure, tuple(static), instance, state, plain)
 
     def _split(self, args: Any, kwargs: Any) -> tuple[Any, Any, list[tuple[int | str, Any, Any]]]:
         """The arguments with None in place of the static ones; and those."""
@@ -352,19 +375,18 @@ class Method(Generic[P, R]):
         return self._function._take_apart((self._positional, *args), kwargs, self._instance)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self._function._call(self._take_apart(args, kwargs))  # type: ignore[no-any-return]
+        return self._function._call((self._positional, *args), kwargs, self._instance)  # type: ignore[no-any-return]
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """As ``JitFunction.lower``."""
-        return self._function._lower(self._take_apart(args, kwargs))
+        return self._function._lower((self._positional, *args), kwargs, self._instance)
 
     async def compile(self, *args: Any, **kwargs: Any) -> Compiled:
         """As ``JitFunction.compile``."""
         return await self.lower(*args, **kwargs).compile()
 
-    def _trace_only(self, args: Any, kwargs: Any) -> Traced:
-        arguments = self._take_apart(args, kwargs)
-        return self._function._trace(self._function._key(arguments, self._function._specs(arguments)), arguments)
+    def _trace_only(self, arguments: Arguments) -> Traced:
+        return self._function._trace_only(arguments)
 
 
 def _weak(value: Any) -> Array:
@@ -388,6 +410,9 @@ def jit(
     donate_argnums: Positions = None,
     donate_argnames: Names = None,
     max_programs: int | None = None,
+    buckets: Mapping[str, Sequence[int]] | None = None,
+    bucket_axes: Mapping[str, Axes] | None = None,
+    bucket_masks: Mapping[str, str] | None = None,
     name: str | None = None,
 ) -> JitFunction[P, R]: ...
 @overload
@@ -398,6 +423,9 @@ def jit(
     donate_argnums: Positions = None,
     donate_argnames: Names = None,
     max_programs: int | None = None,
+    buckets: Mapping[str, Sequence[int]] | None = None,
+    bucket_axes: Mapping[str, Axes] | None = None,
+    bucket_masks: Mapping[str, str] | None = None,
     name: str | None = None,
 ) -> Callable[[Callable[P, R]], JitFunction[P, R]]: ...
 def jit(
@@ -409,6 +437,9 @@ def jit(
     donate_argnums: Positions = None,
     donate_argnames: Names = None,
     max_programs: int | None = None,
+    buckets: Mapping[str, Sequence[int]] | None = None,
+    bucket_axes: Mapping[str, Axes] | None = None,
+    bucket_masks: Mapping[str, str] | None = None,
     name: str | None = None,
 ) -> JitFunction[P, R] | Callable[[Callable[P, R]], JitFunction[P, R]]:
     """Compile a function of Arrays, or of trees of them: each call runs as one program, and returns at once.
@@ -419,11 +450,20 @@ def jit(
     Raises ``TracedValueError`` at the call where the function needs a value, ``CompileBudgetError`` instead of making more
     than ``max_programs`` programs.
 
+    ``buckets`` names lengths and the sizes that programs are made for; ``bucket_axes`` says which axes of which arguments
+    have these lengths: ``{"x": (None, "tokens")}`` for the second axis of ``x``. Arguments are padded with zeros to the next
+    size, and results cut back. ``bucket_masks`` names parameters that get a boolean mask of what is no padding.
+
     >>> @aio.jit
     ... def step(weights, x):
     ...     return {"y": x @ weights["w"] + weights["b"]}
     >>> step({"w": aio.ones((2, 2)), "b": 1.0}, aio.ones(2))
     {'y': Array([3., 3.], dtype=float32)}
+    >>> @aio.jit(buckets={"n": (4, 8)}, bucket_axes={"x": ("n",)}, bucket_masks={"mask": "n"})
+    ... def mean(x, mask):
+    ...     return aio.sum(x * mask) / aio.sum(mask)
+    >>> mean(aio.asarray([1.0, 2.0, 6.0]))
+    Array(3., dtype=float32)
     """
     options: dict[str, Any] = {
         "static_argnums": static_argnums,
@@ -431,6 +471,9 @@ def jit(
         "donate_argnums": donate_argnums,
         "donate_argnames": donate_argnames,
         "max_programs": max_programs,
+        "buckets": buckets,
+        "bucket_axes": bucket_axes,
+        "bucket_masks": bucket_masks,
         "name": name,
     }
     if function is None:
