@@ -20,7 +20,7 @@ PACKAGE = "aioarray"
 LAYERS: dict[str, int] = {
     name: layer
     for layer, names in {
-        0: "_errors _config _dtypes _tree",
+        0: "_errors _config _dtypes _host_values _tree",
         1: "_xla",
         2: "_graph",
         3: "_ops",

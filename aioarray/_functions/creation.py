@@ -13,6 +13,7 @@ from .._array import Array
 from .._call import ArrayLike, call, from_host
 from .._engine import engine
 from .._graph import Definition, array_spec
+from .._host_values import host_array
 from .._ops import creation, movement
 from ._arguments import DeviceLike, DTypeLike, Shape, device_of, dtype_of, shape_of
 
@@ -96,7 +97,7 @@ def asarray(
         if copy is False:
             raise ValueError("asarray: a sequence of Arrays is stacked into a new one, but copy=False; use copy=None")
         return asarray(_stacked(obj), dtype=target, device=place)
-    value = _host_array(obj, target)
+    value = host_array("asarray", obj, target)
     if target is not None and value.dtype != target and _is_complex_to_real(value.dtype, target):
         raise TypeError(f"asarray: {value.dtype.name} does not become {target.name}; take the real part first")
     if copy is False:
@@ -138,56 +139,6 @@ def _holds_arrays(sequence: Sequence[Any]) -> bool:
 def _stacked(sequence: Sequence[Any]) -> Array:
     parts = tuple(_stacked(x) if isinstance(x, (list, tuple)) else x for x in sequence)
     return call(movement.stack, parts, 0)  # type: ignore[no-any-return]
-
-
-def _host_array(obj: Any, dtype: DType | None) -> np.ndarray:
-    if isinstance(obj, (np.ndarray, np.generic)):
-        value = np.asarray(obj)
-    else:
-        if not hasattr(obj, "__array__") and not hasattr(obj, "__buffer__") and hasattr(obj, "__dlpack__"):
-            obj = np.from_dlpack(obj)
-        value = np.asarray(obj)
-        if _is_python(obj):
-            value = _with_default_dtype(value, dtype)
-    if value.dtype.kind in "OSUMmV" and value.dtype not in _dtypes.ALL:
-        raise TypeError(
-            f"asarray: {type(obj).__name__} is not an array of numbers (NumPy makes {value.dtype} of it); pass "
-            "numbers, nested sequences of numbers of one shape, or an array"
-        )
-    return value
-
-
-def _is_python(obj: Any) -> bool:
-    """Whether a number, or all the numbers in a sequence, are Python's own."""
-    if isinstance(obj, (list, tuple)):
-        kinds = set(map(type, obj))
-        nested = kinds & {list, tuple}
-        return kinds - nested <= {bool, int, float, complex} and (
-            not nested or all(_is_python(x) for x in obj if type(x) in nested)
-        )
-    return type(obj) in (bool, int, float, complex)
-
-
-def _with_default_dtype(value: np.ndarray, dtype: DType | None) -> np.ndarray:
-    """NumPy's array of Python numbers, in the default dtypes."""
-    if value.size == 0:
-        return value.astype(_config.current().real)
-    if value.dtype == object or value.dtype.kind in "iu":
-        if dtype is not None and dtype not in _dtypes.INTEGRAL:
-            return value
-        target = dtype or _config.current().integral
-        bounds = _dtypes.iinfo(target)
-        numbers = value.ravel()
-        lowest, highest = numbers.min(), numbers.max()
-        if lowest < bounds.min or highest > bounds.max:
-            out = lowest if lowest < bounds.min else highest
-            raise OverflowError(
-                f"asarray: integer {out} is out of bounds for {target.name}, which holds {bounds.min}..{bounds.max}; "
-                "name a wider dtype, such as dtype='int64'"
-            )
-        return value.astype(target)
-    rank = _dtypes.dtype_rank(value.dtype)
-    return value if dtype is not None else value.astype(_dtypes.default_for_rank(rank))
 
 
 def _is_complex_to_real(source: np.dtype, target: DType) -> bool:
@@ -305,7 +256,7 @@ def full(
 
 
 def _filling(function: str, value: Any, dtype: DType | None) -> np.ndarray:
-    host = _host_array(value, dtype)
+    host = host_array(function, value, dtype)
     if dtype is None:
         return host
     if _is_complex_to_real(host.dtype, dtype):

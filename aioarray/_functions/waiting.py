@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterable
 from typing import Any, TypedDict, TypeVar
 
 import anyio.to_thread
-import numpy as np
 
-from .. import _config, _trees, _xla
+from .. import _trees, _xla
 from .._array import Array, from_host
 from .._engine import HIGH_WATER, Callback, current_host, engine, wait_drained
+from .._host_values import host_array
 
 __all__ = [
     "Stats",
@@ -155,11 +155,7 @@ async def device_put(tree: Any, device: _xla.Device | str | None = None) -> Any:
         if isinstance(leaf, Array):
             results.append((await leaf).to_device(target))
             continue
-        value = np.asarray(leaf)
-        if not isinstance(leaf, (np.ndarray, np.generic)):
-            value = _with_default_dtype(value)
-        if value.dtype == object:
-            raise TypeError(f"device_put: {type(leaf).__name__} is not an array of numbers")
+        value = host_array("device_put", leaf)
         if value.nbytes <= _COPY_HERE_BYTES:
             results.append(from_host(value, target))
         else:
@@ -214,9 +210,3 @@ def stats() -> Stats:
         cache_hits=compiler.hits,
         threads=engine.threads.count(),
     )
-
-
-def _with_default_dtype(value: np.ndarray) -> np.ndarray:
-    defaults = _config.current()
-    kinds = {"i": defaults.integral, "f": defaults.real, "c": defaults.complex}
-    return value.astype(kinds[value.dtype.kind]) if value.dtype.kind in kinds else value
