@@ -20,6 +20,7 @@ from ._errors import TracedValueError
 from ._exchange import Exchange
 from ._graph import ArraySpec, Definition, array_spec
 from ._host_reads import HostReads
+from ._host_values import host_array
 from ._metadata import Metadata
 from ._methods import ArrayMethods
 from ._operands import (
@@ -586,12 +587,7 @@ def as_array(function: str, x: ArrayLike) -> Array:
         return x
     if isinstance(x, SCALARS) and not isinstance(x, np.generic):
         return _scalar(x, _dtypes.default_for_rank(_dtypes.scalar_rank(x)), None, weak=False)
-    value = np.asarray(x)
-    if value.dtype == object:
-        raise TypeError(
-            f"{function}: {type(x).__name__} is not an array of numbers; pass an Array, a NumPy array or a number"
-        )
-    return from_host(value)
+    return from_host(host_array(function, x))
 
 
 def from_host(value: np.ndarray, device: Device | None = None, copy: bool = True) -> Array:
