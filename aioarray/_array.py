@@ -35,7 +35,7 @@ from ._operands import (
     scalar_dtypes,
     scalar_operand,
 )
-from ._ops import arithmetic, comparison, contraction, indexing, integer
+from ._ops import arithmetic, comparison, contraction, indexing, integer, masking
 from ._tracing import Trace, tracing
 
 if TYPE_CHECKING:
@@ -301,9 +301,11 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
         return call(definition, (self,), *static)  # type: ignore[no-any-return]
 
     def _updated(self, index: Any, mode: str, value: ArrayLike) -> Array:
-        static, arrays = _indexing.parse(self._spec.shape, index, Array)
         if isinstance(value, SCALARS) and not isinstance(value, np.generic):
             value = _scalar(value, self.dtype, self._spec.device)
+        if _indexing.selects_without_reading(self._spec.shape, index, value):
+            return call(masking.setmask, (self, value, index), mode)  # type: ignore[no-any-return]
+        static, arrays = _indexing.parse(self._spec.shape, index, Array)
         device = self._spec.device
         arrays = [_position(x, device) if type(x) is int else x for x in arrays]
         return call(indexing.setitem, (self, value, *arrays), static, mode)  # type: ignore[no-any-return]

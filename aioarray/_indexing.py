@@ -45,6 +45,19 @@ def parse(shape: tuple[int, ...], index: Any, array_type: type[Any]) -> Parsed:
     return tuple(static), arrays
 
 
+def selects_without_reading(shape: tuple[int, ...], index: Any, value: Any) -> bool:
+    """Whether ``x[index] = value`` is a choice between x and ``value``.
+
+    So it is for a mask, if the value has length 1 along the axis that stands for the mask's, or has no such axis: it
+    does not matter then how many places are true.
+    """
+    if getattr(index, "dtype", None) != bool_ or index.shape != shape[: index.ndim]:
+        return False
+    lengths = np.shape(value) if not hasattr(value, "shape") else value.shape
+    inner = len(shape) - index.ndim
+    return len(lengths) <= inner or bool(lengths[-inner - 1] == 1)
+
+
 def _parse_array(
     entry: Any, shape: tuple[int, ...], axis: int, static: list[Any], arrays: list[Any], array_type: type[Any]
 ) -> int:

@@ -48,3 +48,23 @@ def test_indices_of_every_kind() -> None:
     ):
         place = index if not isinstance(index, list) else np.array(index)
         assert_array_equal(np.asarray(X[index]), HOST[place])
+
+
+def test_masks_choose_without_being_read() -> None:
+    @aio.jit
+    def rectified(x: aio.Array) -> aio.Array:
+        x[x < 0] = 0
+        return x.at[x > 2].add(aio.asarray([10.0]))
+
+    assert rectified(aio.asarray([-1.0, 1.0, 3.0])).tolist() == [0, 1, 13]
+    y = X + 0
+    y[aio.asarray([True, False, True])] = aio.asarray([1.0, 2.0, 3.0, 4.0])
+    assert y.tolist() == [[1, 2, 3, 4], [4, 5, 6, 7], [1, 2, 3, 4]]
+
+
+def test_masks_with_a_value_for_each_place() -> None:
+    y = X + 0
+    y[HOST > 9] = aio.asarray([-1.0, -2.0])
+    assert y[2].tolist() == [8, 9, -1, -2]
+    with pytest.raises(ValueError, match="does not stretch"):
+        y[HOST > 9] = aio.asarray([1.0, 2.0, 3.0])
