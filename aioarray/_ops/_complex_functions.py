@@ -92,7 +92,8 @@ def expm1(z: Node) -> Node:
     sin_half = sine(multiply(y, 0.5))
     small = _elementary.expm1(x)
     real = subtract(multiply(small, cosine(y)), multiply(multiply(sin_half, 2), sin_half))
-    real = select(equal(y, 0), small, real)
+    # Of -0 + 0j the standard wants 0.
+    real = select(equal(y, 0), select(equal(x, 0), 0, small), real)
     exp_real, exp_imaginary = parts(exp(z))
     real = select(greater(x, LARGE[x.dtype]), exp_real, real)
     real = select(equal(x, -math.inf), -1, real)
@@ -226,7 +227,8 @@ def tanh(z: Node) -> Node:
     large = greater(absolute(x), _TANH_LARGE[x.dtype])
     decay = _primitives.exp(negative(absolute(x)))
     turn = multiply(multiply(sine(y), cosine(y)), 4)
-    real = select(large, copy_sign(full_like(x, 1), x), real)
+    directed = bit_and(large, bit_or(is_finite(y), is_infinite(x)))
+    real = select(directed, copy_sign(full_like(x, 1), x), real)
     imaginary = select(large, multiply(multiply(turn, decay), decay), imaginary)
 
     # C99 gives this zero the sign of sin(2y), the array API standard that of y.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from .. import _dtypes
 from . import _elementary, _primitives, reduction
 from ._builders import binary, unary
+from ._loops import while_loop
 from ._primitives import select
 from ._rules import CONVERT, convert
 
@@ -40,7 +41,7 @@ def _greatest_common_divisor(x: Node, y: Node) -> Node:
         rest = _primitives.remainder(a, select(done, 1, b))
         return select(done, a, b), select(done, b, rest)
 
-    return _primitives.while_loop(going, step, (_magnitude(x), _magnitude(y)))[0]
+    return while_loop(going, step, (_magnitude(x), _magnitude(y)))[0]
 
 
 def _least_common_multiple(x: Node, y: Node) -> Node:

@@ -172,7 +172,8 @@ SPECIAL_CASES: dict[str, list[tuple[float, float, float, float]]] = {
         (nan, P, nan, nan), (nan, nan, nan, nan),
     ],
     "expm1": [
-        (0.0, 0.0, 0.0, 0.0), (P, inf, nan, nan), (P, nan, nan, nan), (inf, 0.0, inf, 0.0), (-inf, P, -1.0, 0.0),
+        (0.0, 0.0, 0.0, 0.0), (-0.0, 0.0, 0.0, 0.0), (P, inf, nan, nan), (P, nan, nan, nan), (inf, 0.0, inf, 0.0),
+        (-inf, P, -1.0, 0.0),
         (-inf, -2.0, -1.0, -0.0), (inf, P, inf, inf), (inf, 2.0, -inf, inf), (-inf, inf, -1.0, open_sign(0.0)),
         (inf, inf, open_sign(inf), nan), (-inf, nan, -1.0, open_sign(0.0)), (inf, nan, open_sign(inf), nan),
         (nan, 0.0, nan, 0.0), (nan, P, nan, nan), (nan, nan, nan, nan),
@@ -203,7 +204,8 @@ SPECIAL_CASES: dict[str, list[tuple[float, float, float, float]]] = {
         (inf, nan, inf, nan), (nan, P, nan, nan), (nan, nan, nan, nan),
     ],
     "tanh": [
-        (0.0, 0.0, 0.0, 0.0), (P, inf, nan, nan), (0.0, inf, 0.0, nan), (P, nan, nan, nan), (0.0, nan, 0.0, nan),
+        (0.0, 0.0, 0.0, 0.0), (P, inf, nan, nan), (1e30, inf, nan, nan), (1e30, nan, nan, nan),
+        (0.0, inf, 0.0, nan), (P, nan, nan, nan), (0.0, nan, 0.0, nan),
         (inf, P, 1.0, 0.0), (inf, 2.0, 1.0, 0.0), (inf, inf, 1.0, open_sign(0.0)), (inf, nan, 1.0, open_sign(0.0)),
         (nan, 0.0, nan, 0.0), (nan, P, nan, nan), (nan, nan, nan, nan),
     ],
@@ -221,7 +223,7 @@ def test_special_cases_of_the_standard(name: str, dtype: str) -> None:
     z, got = on_special(name, dtype)
     results = {_key(argument): result for argument, result in zip(z, got, strict=True)}
     for a, b, real, imaginary in cases:
-        value = results[_key(complex(a, b))]
+        value = results[_key(np.dtype(dtype).type(complex(a, b)))]
         for part, wanted in ((value.real, real), (value.imag, imaginary)):
             message = f"{name}({a}, {b}) gave {value}, wanted {real}, {imaginary}"
             np.testing.assert_allclose(abs(part), abs(wanted), rtol=1e-6, err_msg=message)
