@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from .. import _dtypes
-from .._graph import ArraySpec, Emitter, Graph, Node, Op, Specs, array_spec, input_node, results
+from .._graph import ArraySpec, Node, Op, array_spec, results
 from ._rules import full_like, int_array, predicate, same, same2, stablehlo
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ def _comparison(name: str, direction: str) -> Callable[[Operand, Operand], Node]
 
 
 absolute = _unary("abs", "stablehlo.abs")  # real operands
-count_leading_zeros = _unary("count_leading_zeros", "stablehlo.count_leading_zeros")
 erf = _unary("erf", "chlo.erf")
 erf_inv = _unary("erf_inv", "chlo.erf_inv")
 exp = _unary("exp", "stablehlo.exponential")
@@ -81,15 +80,11 @@ not_equal = _comparison("not_equal", "NE")
 
 
 _SELECT = Op("where", lambda condition, x, y: same2(x, y), stablehlo("stablehlo.select"))
-_BITCAST = Op(
-    "view", lambda x, *, dtype: array_spec(x.shape, dtype), stablehlo("stablehlo.bitcast_convert")
-)
+_BITCAST = Op("view", lambda x, *, dtype: array_spec(x.shape, dtype), stablehlo("stablehlo.bitcast_convert"))
 _COMPLEX = Op(
     "complex", lambda re, im: array_spec(re.shape, _dtypes.complex_of(re.dtype)), stablehlo("stablehlo.complex")
 )
-_IMAGINARY_PART = Op(
-    "imag", lambda x: array_spec(x.shape, _dtypes.real_of(x.dtype)), stablehlo("stablehlo.imag")
-)
+_IMAGINARY_PART = Op("imag", lambda x: array_spec(x.shape, _dtypes.real_of(x.dtype)), stablehlo("stablehlo.imag"))
 _IOTA = Op(
     "iota",
     lambda *, shape, dtype, dimension: array_spec(shape, dtype),
@@ -134,9 +129,7 @@ def reshape(x: Node, shape: tuple[int, ...]) -> Node:
     return x if x.shape == shape else _RESHAPE(x, shape=shape)
 
 
-def _infer_slice(
-    x: ArraySpec, *, start: tuple[int, ...], stop: tuple[int, ...], step: tuple[int, ...]
-) -> ArraySpec:
+def _infer_slice(x: ArraySpec, *, start: tuple[int, ...], stop: tuple[int, ...], step: tuple[int, ...]) -> ArraySpec:
     return x.with_shape(tuple(-(-(b - a) // s) for a, b, s in zip(start, stop, step, strict=True)))
 
 
@@ -164,9 +157,7 @@ def slice_axis(x: Node, axis: int, start: int, stop: int, step: int = 1) -> Node
     return _SLICE(x, start=tuple(starts), stop=tuple(stops), step=tuple(steps))
 
 
-def slice_region(
-    x: Node, starts: tuple[int, ...], stops: tuple[int, ...], steps: tuple[int, ...]
-) -> Node:
+def slice_region(x: Node, starts: tuple[int, ...], stops: tuple[int, ...], steps: tuple[int, ...]) -> Node:
     """``x[start:stop:step]`` along every axis; positions within the axes, steps positive, no stop before its start."""
     if stops == x.shape and not any(starts) and all(step == 1 for step in steps):
         return x
@@ -214,64 +205,3 @@ _TRANSPOSE = Op(
 def transpose(x: Node, axes: tuple[int, ...]) -> Node:
     """The axes of ``x`` in the order ``axes``."""
     return x if axes == tuple(range(x.ndim)) else _TRANSPOSE(x, axes=axes)
-
-
-def _infer_sort(*operands: ArraySpec, axis: int) -> Specs:
-    return operands
-
-
-def _lower_sort(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> str:
-    specs = tuple(child.spec for child in node.inputs)
-    scalars = [input_node(array_spec((), spec.dtype)) for spec in specs for _ in range(2)]
-    comparator = Graph("comparator", tuple(scalars), (less(scalars[0], scalars[1]),))
-    attributes = {"dimension": f"{node.params['axis']} : i64", "is_stable": "true"}
-    return emitter.op("stablehlo.sort", operands, specs, node.specs, attributes, (emitter.region(comparator),))
-
-
-_SORT = Op("sort", _infer_sort, _lower_sort)
-
-
-def sort_by_key(key: Node, values: Node, axis: int) -> Node:
-    """``values`` along ``axis`` in the order of the integers ``key``, of their shape; equal keys stay in order."""
-    return results(_SORT(key, values, axis=axis % key.ndim))[1]
-
-
-_TOP_K = Op(
-    "top_k",
-    lambda x, *, k: (
-        x.with_shape((*x.shape[:-1], k)),
-        array_spec((*x.shape[:-1], k), _dtypes.int32),
-    ),
-    stablehlo("chlo.top_k", lambda node: {"k": f"{node.params['k']} : i64"}),
-)
-
-
-def top_k(x: Node, k: int) -> tuple[Node, Node]:
-    """The ``k`` greatest values along the last axis, greatest first, and their int32 positions."""
-    values, positions = results(_TOP_K(x, k=k))
-    return values, positions
-
-
-def _lower_while(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> str:
-    specs = tuple(child.spec for child in node.inputs)
-    regions = (emitter.region(node.params["condition"]), emitter.region(node.params["body"]))
-    return emitter.op("stablehlo.while", operands, specs, node.specs, None, regions)
-
-
-def _infer_while(*carried: ArraySpec, condition: Graph, body: Graph) -> Specs:
-    return carried
-
-
-_WHILE = Op("while_loop", _infer_while, _lower_while, bounded=False)
-
-
-def while_loop(
-    condition: Callable[..., Node], body: Callable[..., Sequence[Node]], initial: Sequence[Node]
-) -> tuple[Node, ...]:
-    """Apply ``body`` to ``initial`` while ``condition`` holds; neither may use nodes that it is not given."""
-    inputs = tuple(input_node(node.spec) for node in initial)
-    going = Graph("condition", inputs, (condition(*inputs),))
-    inputs = tuple(input_node(node.spec) for node in initial)
-    step = Graph("body", inputs, tuple(body(*inputs)))
-    assert [n.spec for n in step.outputs] == [n.spec for n in initial], (step.outputs, initial)
-    return results(_WHILE(*initial, condition=going, body=step))

@@ -18,6 +18,7 @@ from . import _primitives as p
 from . import complex as complex_functions
 from . import contraction, floating_point, lapack, movement, reduction
 from ._elementary import modulus
+from ._loops import while_loop
 from ._rules import (
     BROADCAST,
     CONVERT,
@@ -173,7 +174,7 @@ def _permutation(pivots: Node, count: int) -> Node:
         first, second = (broadcast_to(_at(order, mask), order.shape) for mask in (here, there))
         return p.add(step, 1), p.select(here, second, p.select(there, first, order)), pivots
 
-    return p.while_loop(going, body, (scalar(0, _dtypes.int32), places, pivots))[1]
+    return while_loop(going, body, (scalar(0, _dtypes.int32), places, pivots), counted=True)[1]
 
 
 def _at(x: Node, mask: Node) -> Node:

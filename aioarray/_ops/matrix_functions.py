@@ -9,6 +9,7 @@ from .. import _dtypes
 from .._graph import Node, definition
 from . import _elementary, linalg, reduction
 from . import _primitives as p
+from ._loops import while_loop
 from ._rules import broadcast_shapes, broadcast_to, check_dtype, convert, normalize_axis, result_dtype, scalar
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def expm(x: Node) -> Node:
         wanted = linalg.stretch(p.less(broadcast_to(done, count.shape), count), value.shape)
         return p.add(done, 1), count, p.select(wanted, linalg.product(value, value), value)
 
-    value = p.while_loop(going, body, (scalar(0, _dtypes.int32), count, _pade(small, degree)))[2]
+    value = while_loop(going, body, (scalar(0, _dtypes.int32), count, _pade(small, degree)))[2]
     nan = p.multiply(value, math.nan)
     return convert(p.select(linalg.stretch(finite, value.shape), value, nan), dtype)
 

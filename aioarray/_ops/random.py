@@ -13,10 +13,11 @@ import ml_dtypes
 import numpy as np
 
 from .. import _config, _dtypes
-from .._graph import Definition, Node, definition
+from .._graph import Definition, Node, definition, results
 from . import _primitives as p
 from . import reduction, scan, searching, threefry
 from ._rules import broadcast_shapes, broadcast_to, check_dtype, convert, normalize_axis, scalar
+from .sorting import TOP_K, sort_together
 from .taking import take
 
 if TYPE_CHECKING:
@@ -308,7 +309,7 @@ def _categorical_without_replacement(
         )
     noisy = p.add(logits, _gumbel(key, logits.shape, logits.dtype, partitionable))
     others = tuple(a for a in range(logits.ndim) if a != axis)
-    _, positions = p.top_k(p.transpose(noisy, (*others, axis)), count)
+    positions = results(TOP_K(p.transpose(noisy, (*others, axis)), k=count))[1]
     last = positions.ndim - 1
     positions = p.reshape(p.transpose(positions, (last, *range(last))), shape)
     return convert(positions, _config.current().integral)
@@ -319,7 +320,8 @@ def _shuffled(key: Node, x: Node, axis: int, partitionable: bool) -> Node:
     rounds = math.ceil(3 * math.log(max(1, x.size)) / math.log(2**32 - 1))
     for _ in range(rounds):
         key, subkey = threefry.split_list(key, 2, partitionable)
-        x = p.sort_by_key(threefry.bits(subkey, 32, x.shape, partitionable), x, axis)
+        order = threefry.bits(subkey, 32, x.shape, partitionable)
+        _, x = sort_together((order, x), axis, stable=True)
     return x
 
 
@@ -390,7 +392,7 @@ def _weighted(key: Node, weights: Node, count: int, shape: Shape, replace: bool,
     integral = _config.current().integral
     if not replace:
         noise = _gumbel(key, (count,), weights.dtype, partitionable)
-        _, positions = p.top_k(p.add(noise, p.log(weights)), math.prod(shape))
+        positions = results(TOP_K(p.add(noise, p.log(weights)), k=math.prod(shape)))[1]
         return p.reshape(convert(positions, integral), shape)
     sums = scan.cumulative_sum(weights, 0, None, False)
     total = broadcast_to(p.take_index(sums, 0, count - 1), shape)

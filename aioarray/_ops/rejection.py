@@ -14,6 +14,7 @@ from .. import _dtypes
 from .._graph import Node, definition
 from . import _primitives as p
 from . import reduction, threefry
+from ._loops import while_loop
 from ._rules import BROADCAST, broadcast_to, convert, full_like, scalar
 from .random import (
     Shape,
@@ -97,7 +98,7 @@ def _accepted(keys: Node, d: Node, c: Node, partitionable: bool) -> Node:
 
     # Begins with values that are rejected.
     initial = (keys, full_like(d, 0), _one(d), full_like(d, 2), d, c)
-    return p.while_loop(going, body, initial)[2]
+    return while_loop(going, body, initial)[2]
 
 
 def _positive(keys: Node, start: Node, c: Node, partitionable: bool) -> tuple[Node, Node]:
@@ -117,7 +118,7 @@ def _positive(keys: Node, start: Node, c: Node, partitionable: bool) -> tuple[No
             c,
         )
 
-    _, x, root, _ = p.while_loop(going, body, (keys, full_like(start, 0), start, c))
+    _, x, root, _ = while_loop(going, body, (keys, full_like(start, 0), start, c))
     return x, root
 
 
@@ -210,7 +211,7 @@ def _poisson_product(key: Node, mean: Node, dtype: DType, partitionable: bool) -
 
     zero = broadcast_to(scalar(0, dtype), mean.shape)
     initial = (scalar(0, _dtypes.uint64), zero, key, full_like(mean, 0), mean)
-    return p.subtract(p.while_loop(going, body, initial)[1], 1)
+    return p.subtract(while_loop(going, body, initial)[1], 1)
 
 
 def _poisson_rejection(key: Node, mean: Node, dtype: DType, partitionable: bool) -> Node:
@@ -242,4 +243,4 @@ def _poisson_rejection(key: Node, mean: Node, dtype: DType, partitionable: bool)
 
     not_done = broadcast_to(scalar(False, _dtypes.bool_), mean.shape)
     initial = (scalar(0, _dtypes.uint64), full_like(mean, -1), not_done, key, *constants)
-    return convert(p.while_loop(going, body, initial)[1], dtype)
+    return convert(while_loop(going, body, initial)[1], dtype)

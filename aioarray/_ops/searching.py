@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import _dtypes
 from .._graph import Node, definition
+from ._loops import while_loop
 from ._primitives import (
     add,
     bit_and,
@@ -18,7 +19,6 @@ from ._primitives import (
     shift_right,
     stack,
     subtract,
-    while_loop,
 )
 from ._rules import broadcast_to, check_dtype, convert, full_like, result_dtype, scalar
 from .gather import GATHER, SCATTER
@@ -74,7 +74,8 @@ def search_keys(ordered: Node, wanted: Node, side: str) -> Node:
         )
 
     rounds = scalar(length.bit_length(), _dtypes.int32)
-    return while_loop(going, halve, (rounds, low, full_like(low, length), ordered, wanted))[1]
+    initial = (rounds, low, full_like(low, length), ordered, wanted)
+    return while_loop(going, halve, initial, counted=True)[1]
 
 
 @definition

@@ -136,9 +136,7 @@ def test_fixed_values(name: str, original: list[Any], partitionable: list[Any]) 
     ],
 )
 def test_large_uniform(partitionable: bool, first: list[float], last: list[float]) -> None:
-    x = evaluate(random.uniform_unit, np.zeros(2, U32), static=((1000, 1000), F32, partitionable)).astype(
-        np.float64
-    )
+    x = evaluate(random.uniform_unit, np.zeros(2, U32), static=((1000, 1000), F32, partitionable)).astype(np.float64)
     row = x[0] @ x + 3
     np.testing.assert_allclose(row[:3], first, atol=1e-3)
     np.testing.assert_allclose(row[-3:], last, atol=1e-3)
