@@ -223,11 +223,12 @@ def test_dtypes_are_refused_at_the_call(call: Callable[[], object], message: str
 
 def test_each_function_is_one_launch() -> None:
     x = aio.asarray(ABOVE_ONE)
+    condition = x > 2
     functions = [
         lambda: aio.sinh(x),
         lambda: aio.clip(x, 1, 2),
         lambda: aio.divmod(x, 2),
-        lambda: aio.where(x > 2, x, 0),
+        lambda: aio.where(condition, x, 0),
     ]
     for function in functions:
         aio.block_until_ready(function())  # compiles
