@@ -186,13 +186,21 @@ def find_program(
         where = device or common_device(definition.name, [spec for spec in specs if spec is not None])
         program = build(definition, specs, static, where)
         compiled = None if isinstance(program, Alias) else program
-        program = engine.programs.add(program, definition, key, compiled)
+        program = engine.programs.add(program, definition, key, compiled, lambda: _explain(definition, specs, static))
     else:
         program.used = True
     if type(program) is Program:
         if program.tiny and program.single and key not in definition.fast and not _config.overridden():
             definition.fast[key] = (program.execute, program.handlers, program.out_spec, program)
     return program
+
+
+def _explain(definition: Definition, specs: Sequence[ArraySpec | None], static: tuple[Any, ...]) -> str:
+    """What is new about a program, for messages."""
+    arguments = ", ".join([str(spec) for spec in specs if spec is not None])
+    options = f" and {static}" if static else ""
+    number = len(definition.programs)
+    return f"for {arguments or 'no arrays'}{options}; it has {number} already" if number else ""
 
 
 def deleted_error(what: str) -> DeletedArrayError:

@@ -66,6 +66,7 @@ def clear() -> None:
     0
     """
     engine.programs.clear()
+    engine.compiler.forget_recent()
 
 
 def set_limit(*, limit_bytes: int | None = None, limit_entries: int | None = None) -> None:

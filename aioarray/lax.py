@@ -194,7 +194,8 @@ def fori_loop(
 ) -> Carry:
     """``value = body_fun(i, value)`` for ``i`` from ``lower`` to ``upper - 1``, beginning with ``init_val``.
 
-    Gives the last value. The bounds are integers of no dimensions, known or not. ``TypeError`` unless ``body_fun`` gives
+    Gives the last value. The bounds are integers of no dimensions, known or not; ``i`` promotes as a Python number does.
+    ``TypeError`` unless ``body_fun`` gives
     the structure, shapes and dtypes that it takes.
 
     >>> aio.lax.fori_loop(0, aio.asarray(5), lambda i, total: total + i, 0)
@@ -208,12 +209,11 @@ def fori_loop(
             if bound.ndim or bound.dtype not in _dtypes.INTEGRAL:
                 raise TypeError(f"fori_loop: {label} is {bound._spec}; it takes an integer of no dimensions")
         start, stop = promote("fori_loop", lower._node, upper._node)
-        weak = lower._node.weak and upper._node.weak
         leaves, structure = _trees.flatten(init)
 
         def record(specs: list[ArraySpec]) -> _Turn:
             with Recording("body_fun of fori_loop", recording.device) as child:
-                index = child.argument(array_spec((), start.dtype, None, weak))
+                index = child.argument(array_spec((), start.dtype, None, True))
                 values = [child.argument(spec) for spec in specs]
                 return _turn(child, body_fun(index, structure.unflatten(values)))
 

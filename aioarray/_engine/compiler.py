@@ -131,6 +131,10 @@ class Compiler:
             if waiter in waiters:
                 waiters.remove(waiter)
 
+    def forget_recent(self) -> None:
+        """Let go of executables that no cached program holds."""
+        self._recent.clear()
+
     def set_directory(self, directory: str | None, limit_bytes: int = LIMIT_BYTES) -> None:
         """Keep executables in ``directory``, or on no disk at all. ``OSError`` where that is not possible."""
         disk = None if directory is None else DiskCache(directory, limit_bytes)

@@ -139,7 +139,7 @@ class Lowered:
         """
         program = self._program
         if program is not None:
-            if program.execute is None and in_event_loop():
+            if program.execute is None and program.failure is None and in_event_loop():
                 raise RuntimeError(
                     f"cost() of {self.name} would hold the event loop while it compiles; use `compiled = await "
                     "lowered.compile()` and `compiled.cost()`"

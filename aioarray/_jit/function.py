@@ -82,7 +82,12 @@ class JitFunction(Generic[P, R]):
         self._donated = select("donate", self._parameters, donate_argnums, donate_argnames)
         self._max_programs = max_programs
         self._built = 0  # programs, evicted ones too
-        self._buckets = None if buckets is None else Buckets(self.name, self._parameters, buckets, bucket_axes, bucket_masks)
+        self._buckets: Buckets | None = None
+        if buckets is not None:
+            self._buckets = Buckets(self.name, self._parameters, buckets, bucket_axes, bucket_masks)
+            both = self._donated.names & set(bucket_axes or {})
+            if both:
+                raise ValueError(f"jit: {', '.join(sorted(both))} is padded to buckets, so it cannot be donated")
         # Whether calls with positional arguments may have to do more than flatten them.
         self._special = bool(self._static) or buckets is not None
 
