@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import ml_dtypes
+
 from .. import _dtypes
 from .._call import call
 from .._graph import Node, definition
@@ -12,7 +14,6 @@ from .._ops import _primitives as p
 from .._ops import reduction
 from .._ops._rules import broadcast_to, check_dtype, convert, result_dtype, scalar
 from .._ops.contraction import DOT_GENERAL
-from .._ops.floating_point import isfinite
 
 if TYPE_CHECKING:
     from .._array import Array, ArrayLike
@@ -47,16 +48,16 @@ def _attention(
     visible = _visible(mask, causal, scores.shape)
     if visible is not None:
         scores = p.select(visible, scores, broadcast_to(scalar(-math.inf, sums), scores.shape))
-    greatest = reduction.max(scores, -1, True)
-    # A query that sees nothing: its powers are all 0, not NaN.
-    greatest = p.select(isfinite(greatest), greatest, broadcast_to(scalar(0, sums), greatest.shape))
-    powers = p.exp(p.subtract(scores, broadcast_to(greatest, scores.shape)))
-    total = reduction.sum(powers, -1, None, True)
-    result = _product(p.reshape(convert(powers, dtype), (*lead, kv, groups * t, s)), value, n + 1, (n + 2, n + 1), sums)
+    # No less than the least finite number: the powers of a query that sees nothing are then 0, not NaN.
+    least = scalar(float(ml_dtypes.finfo(sums).min), sums)
+    greatest = reduction.REDUCE(scores, least, axes=(scores.ndim - 1,), combine="stablehlo.maximum")
+    greatest = broadcast_to(p.reshape(greatest, (*greatest.shape, 1)), scores.shape)
+    powers = p.exp(p.subtract(scores, greatest))
+    # The greatest power is 1, so that this changes only the sum of a query that sees nothing, whose result is 0.
+    total = p.maximum(reduction.sum(powers, -1, None, True), 1)
+    weights = convert(p.divide(powers, broadcast_to(total, powers.shape)), dtype)
+    result = _product(p.reshape(weights, (*lead, kv, groups * t, s)), value, n + 1, (n + 2, n + 1), sums)
     result = p.reshape(result, (*lead, heads, t, value.shape[-1]))
-    # Divided after the product, which has fewer elements; 0 / 1 where nothing is seen.
-    total = p.select(p.equal(total, 0), broadcast_to(scalar(1, sums), total.shape), total)
-    result = p.divide(result, broadcast_to(total, result.shape))
     return convert(_heads_last(result), dtype)
 
 
