@@ -90,6 +90,7 @@ class ProgramCache:
             existing = owner.programs.get(key)
             if existing is not None:
                 return existing
+            entry.used = False  # it has to be used again to be worth more than what comes after it
             slot = Slot(entry, owner, key, program)
             owner.programs[key] = entry
             self._ring.append(slot)

@@ -143,10 +143,11 @@ class JitFunction(Generic[P, R]):
         entry = self.programs.get(key)
         if entry is None:
             entry = self._build(key, arguments, self._trace(key, arguments))
+        else:
+            entry.used = True
         return self._run(entry, key, arrays)
 
     def _run(self, entry: Entry, key: tuple[Any, ...], arrays: list[Array]) -> Any:
-        entry.used = True
         program = entry.program
         if program is None:
             return entry.result(())
@@ -207,6 +208,7 @@ class JitFunction(Generic[P, R]):
         given = self._key(arguments, [x._spec for x in arrays])
         if given != key:
             raise TypeError(f"{self.name} was compiled for other arguments: {explain(self._parameters, given, [key])}")
+        entry.used = True
         return self._run(entry, key, arrays)
 
     # From the arguments to a key
