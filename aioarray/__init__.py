@@ -16,7 +16,7 @@ Every operation enqueues work for the device and returns at once with an ``Array
 
 from math import e, inf, nan, pi
 
-from . import compile_cache, errors, io, lax, nn
+from . import compile_cache, errors, fft, io, lax, linalg, nn, random
 from ._array import Array
 from ._config import default_dtypes
 from ._dtypes import (
@@ -278,6 +278,7 @@ __all__ = [
     "expand_dims",
     "expm1",
     "eye",
+    "fft",
     "finfo",
     "flip",
     "float8_e4m3b11fnuz",
@@ -324,6 +325,7 @@ __all__ = [
     "lcm",
     "less",
     "less_equal",
+    "linalg",
     "linspace",
     "log",
     "log1p",
@@ -363,6 +365,7 @@ __all__ = [
     "prod",
     "rad2deg",
     "radians",
+    "random",
     "ready",
     "real",
     "reciprocal",

@@ -104,7 +104,7 @@ def _in_place_operator(definition: Definition) -> Callable[[Array, ArrayLike], A
         result = binary(definition, self, other)
         if result.shape != self.shape or result.dtype != self.dtype:
             raise (ValueError if result.shape != self.shape else TypeError)(
-                f"{definition.name} in place: the result is {result._spec}, which does not fit into {self._spec}; "
+                f"{definition.name} in place: it is {result._spec}, which does not fit into {self._spec}; "
                 "write `x = x + y` for a new array"
             )
         self._replace(result)
@@ -126,7 +126,8 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
 
     __slots__ = ("__weakref__", "_awaited", "_buffer", "_pending", "_spec")
 
-    __hash__ = None  # type: ignore[assignment]  # == is elementwise
+    # == is elementwise, but asyncio.gather, for one, keeps awaitables in a dict: so the hash is of identity.
+    __hash__ = object.__hash__
     # NumPy's operators leave mixed operations to ours.
     __array_priority__ = 1000
     # Set in the instances that stand for values inside jit.
@@ -317,8 +318,11 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
                 "get no value. Take the array as an argument and return the updated one"
             )
         self._spec = other._spec
-        self._buffer = other._buffer
-        self._pending = other._pending
+        # In an order in which no other thread finds neither, which would mean that the array was deleted.
+        if other._pending is not None:
+            self._pending, self._buffer = other._pending, None
+        else:
+            self._buffer, self._pending = other._buffer, None
         self._awaited = other._awaited
 
     # Operators
@@ -439,7 +443,7 @@ def binary(definition: Definition, x1: ArrayLike, x2: ArrayLike) -> Array:
 def _launch(entry: tuple[Any, Any, ArraySpec, Program], buffers: tuple[Buffer, ...]) -> Array:
     """The fast path: a tiny program with one result, on ready buffers, right here."""
     execute, handlers, spec, program = entry
-    if _scheduler.in_flight:
+    if _scheduler.flying:
         # In a lane of its own, or it would wait behind what this thread launched before.
         _xla.set_stream(_scheduler.next_lane())
     try:
@@ -502,16 +506,17 @@ def enqueue(program: Program, operands: list[Buffer | Pending]) -> tuple[Array, 
 
 
 def launch_directly(program: Program, buffers: list[Any]) -> list[Array] | None:
-    """Launch a quick ``program`` that cannot fail on the spot; None where that is not possible now.
+    """Launch a compiled and quick ``program`` that cannot fail on the spot; None where that is not possible now.
 
     ``buffers`` may have None in place of what is not ready.
     """
-    if not _scheduler.open or program.launch_class.current == DEAR:
+    launch_class = program.launch_class
+    if launch_class is None or launch_class.current == DEAR or not _scheduler.open:
         return None
     for buffer in buffers:
         if buffer is None:
             return None
-    if _scheduler.in_flight:
+    if _scheduler.flying:
         _xla.set_stream(_scheduler.next_lane())
     start = perf_counter()
     try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .. import _config, _xla
 from .compiler import Compiler
 from .cost import DEAR, LIMIT_SECONDS
-from .failure import Failure, origin
+from .failure import Failure, log, origin
 from .launch import Launch, Pending, Program
 from .programs import ProgramCache
 from .scheduler import Scheduler
@@ -20,6 +20,10 @@ from .window import HIGH_WATER
 
 if TYPE_CHECKING:
     from .._xla import Device
+
+
+def _leave_to_the_parent(message: str) -> None:
+    """What a forked child does about a copy of a failure: the parent has the failure, and logs it if need be."""
 
 
 class Engine:
@@ -52,6 +56,7 @@ class Engine:
             os.register_at_fork(after_in_child=self._after_fork_in_child)
             _config.call_when_overridden(self.scheduler.close_fast_path)
             self.threads.open([*self.scheduler.first_threads(), *self.compiler.first_threads()])
+            Failure.report = self.threads.log
             self.scheduler.start(fast_path=not _config.overridden())
             self._started = True
 
@@ -59,6 +64,7 @@ class Engine:
         if not _xla.is_forked():
             self.compiler.close()
             self.scheduler.close()
+            Failure.report = log
             self.threads.join()
             self.scheduler.close()  # a worker may have been about to launch something
 
@@ -67,6 +73,7 @@ class Engine:
         self.compiler.after_fork_in_child()
         self.programs.after_fork_in_child()
         self.threads.after_fork_in_child()
+        Failure.report = _leave_to_the_parent
 
 
 # Owned by this module; everything in it is created at first use.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from .._errors import AioArrayError, CompileError, DeviceError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
 logger = logging.getLogger("aioarray")
@@ -28,10 +29,20 @@ def origin() -> Origin | None:
     return None
 
 
+def log(message: str) -> None:
+    """Log an error that nobody ever saw."""
+    if logger is not None:  # the module is emptied at interpreter exit
+        logger.error("an error that nobody awaited: %s", message)
+
+
 class Failure:
     """What went wrong; raised anew at every await and read. Logged once if nobody ever saw it."""
 
     __slots__ = ("compiling", "location", "message", "operation", "seen", "status")
+
+    # Called at the end of one that nobody saw, which may be anywhere, with any lock held. While the engine has threads,
+    # it puts the message on the queue of one that logs it.
+    report: ClassVar[Callable[[str], None]] = log
 
     def __init__(
         self, operation: str, where: Origin | None, status: str, message: str, compiling: bool = False
@@ -55,5 +66,5 @@ class Failure:
         return f"{self.operation}{where}: {self.status}: {self.message}"
 
     def __del__(self) -> None:
-        if not self.seen and logger is not None:  # the module is emptied at interpreter exit
-            logger.error("an error that nobody awaited: %s", self)
+        if not self.seen:
+            Failure.report(str(self))

@@ -11,6 +11,7 @@ checks again under the lock before it acts.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Protocol
+from weakref import ref
 
 if TYPE_CHECKING:
     from weakref import ReferenceType
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from .._xla import Buffer, Device, Executable, ResultHandler
     from .cost import LaunchClass
     from .failure import Failure, Origin
-    from .scheduler import Scheduler
 
 QUEUED: Final = 0  # waits for inputs, executable, window or worker
 LAUNCHING: Final = 1  # taken off the queue by a thread that is calling PJRT
@@ -147,7 +147,7 @@ class Launch:
         "origin",
         "outputs",
         "program",
-        "scheduler",
+        "reference",
         "sources",
         "state",
         "waiters",
@@ -156,14 +156,12 @@ class Launch:
 
     def __init__(
         self,
-        scheduler: Scheduler,
         program: Program,
         arguments: list[Buffer | Pending],
         sources: list[Pending],
         origin: Origin | None,
         state: int,
     ) -> None:
-        self.scheduler = scheduler
         self.program = program
         self.arguments = arguments  # emptied at launch
         self.sources = sources  # the arguments that were unfinished, to find whose error this one inherits
@@ -173,7 +171,4 @@ class Launch:
         self.outputs: list[ReferenceType[Pending]] = []
         self.waiters: dict[Any, Waiter] = {}
         self.watched = False  # a watcher thread waits for it
-
-    def __del__(self) -> None:
-        if self.state == QUEUED:
-            self.scheduler.launch_dropped()
+        self.reference: ReferenceType[Launch] = ref(self)  # of a queued one, with a callback for its death

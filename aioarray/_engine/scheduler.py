@@ -38,6 +38,18 @@ if TYPE_CHECKING:
 LAUNCH_WORKERS: Final = 2
 
 
+def appended(
+    references: list[ReferenceType[Launch]] | None, reference: ReferenceType[Launch]
+) -> list[ReferenceType[Launch]]:
+    """``references`` with one more. Those of the dead are left out now and then, so that the list does not grow by them."""
+    if references is None:
+        return [reference]
+    if len(references) >= 64 and len(references).bit_count() == 1:
+        references = [other for other in references if other() is not None]
+    references.append(reference)
+    return references
+
+
 class ThreadWaiter:
     """Lets a thread block until a launch has finished."""
 
@@ -117,9 +129,8 @@ class Scheduler(Window):
         """The threads are gone and the locks may be held by them: nothing is launched any more."""
         self._closing = True
         self.open = False
-        self._cheap.clear()
-        self._dear.clear()
-        self._drainers.clear()
+        for kept in (self._cheap, self._dear, self._drainers, self._queued, self._dead):
+            kept.clear()
         self._make_locks()
 
     def close(self) -> None:
@@ -130,7 +141,7 @@ class Scheduler(Window):
             self._cheap.clear()
             self._dear.clear()
             self._work.notify_all()
-            flying = list(self._flying.items())
+            flying = list(self.flying.items())
         for launch, buffer in flying:
             self._await_buffer(launch, buffer)
         for _ in range(self._watchers):
@@ -169,7 +180,8 @@ class Scheduler(Window):
             if missing or donors or launch_class is None or launch_class.current == cost.DEAR or full:
                 results = self._queue(program, arguments, sources, missing, donors)
             else:
-                self._occupy()
+                self._launching += 1
+                self._occupied()
                 results = []
         self._wake(woken)
         return results or self._launch_here(program, arguments, sources)
@@ -178,6 +190,9 @@ class Scheduler(Window):
         """Raise where nothing can be launched: a forked child, an interpreter that is ending."""
         _xla.get_client()
         if self._closing:
+            if threading.current_thread() is not threading.main_thread():
+                # A daemon thread, which Python is about to stop where it is; an exception would only make noise.
+                threading.Event().wait()
             raise RuntimeError("aioarray cannot start new work: the interpreter is shutting down")
 
     def _born_failed(self, program: Program, failure: Failure) -> list[Buffer | Pending]:
@@ -197,13 +212,12 @@ class Scheduler(Window):
         missing: list[Pending],
         donors: list[Pending],
     ) -> list[Buffer | Pending]:
-        launch = Launch(self, program, arguments, sources, origin(), QUEUED)
+        launch = Launch(program, arguments, sources, origin(), QUEUED)
+        launch.reference = reference = weakref.ref(launch, self._dead.append)
+        self._queued.add(reference)
         pendings = self._outputs(launch)
-        reference = weakref.ref(launch)
         for argument in missing:
-            if argument.dependents is None:
-                argument.dependents = []
-            argument.dependents.append(reference)
+            argument.dependents = appended(argument.dependents, reference)
         for donor in donors:
             assert donor.launch is not None
             waiter = _Donor(self, weakref.ref(donor), reference)
@@ -212,7 +226,7 @@ class Scheduler(Window):
         launch.missing = len(missing) + len(donors)
         if program.execute is None:
             launch.missing += 1
-            program.waiting.append(reference)
+            program.waiting = appended(program.waiting, reference)
             self._compiler.submit(program)
         if launch.missing == 0:
             self._runnable(launch)
@@ -238,15 +252,23 @@ class Scheduler(Window):
             buffers = program.execute(arguments).consume_with_handlers(program.handlers)
         except Exception as error:  # whatever it is belongs to whoever awaits the result
             failure = Failure(program.name, origin(), *_xla.translate(error))
+        except BaseException:  # Ctrl-C: nobody will see the results
+            with self._lock:
+                self._launching -= 1
+                self.failed += 1
+                self._vacated(woken)
+            self._wake(woken)
+            raise
         seconds = time.perf_counter() - start
         ready = failure is not None or not buffers or _xla.is_ready(buffers[0])
         with self._lock:
+            self._launching -= 1
             self.launched += 1
             program.launch_class.launched_inline(seconds)
             program.tiny = program.launch_class.current == cost.TINY and not program.may_fail
             if ready and failure is None and not sources and not program.may_fail:
                 self.finished += 1
-                self._vacate(woken)
+                self._vacated(woken)
                 results: list[Buffer | Pending] = buffers
             else:
                 results = self._take_in(program, sources, buffers, ready, failure, woken)
@@ -263,14 +285,15 @@ class Scheduler(Window):
         woken: list[Waiter],
     ) -> list[Buffer | Pending]:
         """Begin to follow a launch that the caller's thread has made. Under the lock."""
-        launch = Launch(self, program, [], sources, origin(), LAUNCHED)
+        launch = Launch(program, [], sources, origin(), LAUNCHED)
         pendings = self._outputs(launch)
         for pending, buffer in zip(pendings, buffers, strict=False):
             pending.buffer = buffer
         if ready:
             self._finish(launch, buffers[0] if buffers else None, failure, woken)
         else:
-            self._flying[launch] = buffers[0]
+            self.flying[launch] = buffers[0]
+            self._occupied()
             if self._cheap or self._dear or self._drainers:
                 self._watch(launch)  # somebody waits for a place, or for the count to fall
         return list(pendings)
@@ -280,7 +303,6 @@ class Scheduler(Window):
         with self._lock:
             self.enqueued += 1
             self.launched += 1
-            self._occupy()
             return self._take_in(program, [], buffers, False, None, [])
 
     def fast_path_failed(self, program: Program, error: BaseException) -> list[Buffer | Pending]:
@@ -313,7 +335,7 @@ class Scheduler(Window):
         if self.in_flight < self.window:
             self._call_worker()
         else:
-            for flying in self._flying:
+            for flying in self.flying:
                 self._watch(flying)
 
     def _call_worker(self) -> None:
@@ -338,7 +360,9 @@ class Scheduler(Window):
                 launch = queue.popleft()()
                 if launch is not None and launch.state == QUEUED:
                     launch.state = LAUNCHING
-                    self._occupy()
+                    self._queued.discard(launch.reference)
+                    self._launching += 1
+                    self._occupied()
                     return launch
         return None
 
@@ -407,6 +431,7 @@ class Scheduler(Window):
         del arguments
         woken: list[Waiter] = []
         with self._lock:
+            self._launching -= 1
             self.launched += launched
             launch.arguments = []
             launch.state = LAUNCHED
@@ -421,7 +446,8 @@ class Scheduler(Window):
             if failure is not None or not buffers or _xla.is_ready(buffers[0]):
                 self._finish(launch, buffers[0] if buffers else None, failure, woken)
             else:
-                self._flying[launch] = buffers[0]
+                self.flying[launch] = buffers[0]
+                self._occupied()
                 if launch.waiters or self._cheap or self._dear or self._drainers:
                     self._watch(launch)
         del buffers
@@ -460,7 +486,7 @@ class Scheduler(Window):
             launch = self._to_watch.get()
             if launch is None:
                 return
-            buffer = self._flying.get(launch)
+            buffer = self.flying.get(launch)
             if buffer is not None:
                 self._await_buffer(launch, buffer)
             del launch, buffer
@@ -488,7 +514,7 @@ class Scheduler(Window):
         with self._lock:
             self._sweep(woken)
             if self._cheap or self._dear:
-                for flying in self._flying:
+                for flying in self.flying:
                     self._watch(flying)
                 for _ in range(min(len(self._cheap) + len(self._dear), self.window - self.in_flight)):
                     self._call_worker()
@@ -501,7 +527,7 @@ class Scheduler(Window):
             return
         _xla.get_client()  # as above
         # Not the buffer of `pending`: jaxlib 0.10 has results of one launch ready one after the other.
-        buffer = self._flying.get(launch)
+        buffer = self.flying.get(launch)
         if buffer is not None:
             self._await_buffer(launch, buffer)
             return

@@ -1,7 +1,8 @@
 """The engine's threads, started without holding up whoever asks for one.
 
-``Thread.start`` waits until the new thread runs, which on busy cores takes milliseconds; so one thread does all the
-starting. They are daemons, since the interpreter joins others before the atexit hook that ends these.
+``Thread.start`` waits until the new thread runs, which on busy cores takes milliseconds; so one thread, the housekeeper,
+does all the starting. It also logs, for code that must not wait for a log handler. All are daemons, since the
+interpreter joins others before the atexit hook that ends these.
 """
 
 from __future__ import annotations
@@ -10,27 +11,29 @@ import threading
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 
+from .failure import log
+
 Request = tuple[Callable[[], None], str]
 
 
 class Threads:
     """The only instance is ``engine.threads``; ``start`` may be called on any thread."""
 
-    __slots__ = ("_queue", "_spawner", "_threads")
+    __slots__ = ("_housekeeper", "_queue", "_threads")
 
     def __init__(self) -> None:
-        self._queue: SimpleQueue[Request | None] = SimpleQueue()
-        self._spawner: threading.Thread | None = None
-        self._threads: list[threading.Thread] = []  # appended to by `open`, then by the spawner only
+        self._queue: SimpleQueue[Request | str | None] = SimpleQueue()
+        self._housekeeper: threading.Thread | None = None
+        self._threads: list[threading.Thread] = []  # appended to by `open`, then by the housekeeper only
 
     def open(self, first: Sequence[Request]) -> None:
-        """Start the spawner, and the threads in ``first``: at first use of the engine.
+        """Start the housekeeper, and the threads in ``first``: at first use of the engine.
 
         Those are the ones that the engine cannot do without: once the main thread has ended, Python starts no more,
         while other threads of the program may still wait for results.
         """
-        self._spawner = threading.Thread(target=self._spawn, name="aioarray-spawner", daemon=True)
-        self._spawner.start()
+        self._housekeeper = threading.Thread(target=self._keep_house, name="aioarray-housekeeper", daemon=True)
+        self._housekeeper.start()
         for target, name in first:
             self._start_now(target, name)
 
@@ -38,30 +41,37 @@ class Threads:
         """Have ``target()`` run on a new thread soon. Does not wait."""
         self._queue.put((target, name))
 
+    def log(self, message: str) -> None:
+        """Have an error logged soon that nobody saw. Any thread, also in a destructor."""
+        self._queue.put(message)
+
     def join(self) -> None:
         """Wait for all threads to end, which somebody has told them to."""
-        if self._spawner is None:
+        if self._housekeeper is None:
             return
         self._queue.put(None)
-        self._spawner.join()
+        self._housekeeper.join()
         for thread in self._threads:
             thread.join()
 
     def count(self) -> int:
         """How many threads there are."""
-        return len(self._threads) + (self._spawner is not None)
+        return len(self._threads) + (self._housekeeper is not None)
 
     def after_fork_in_child(self) -> None:
         """The threads are not in the child."""
         self.__init__()  # type: ignore[misc]
 
-    def _spawn(self) -> None:
+    def _keep_house(self) -> None:
         while (request := self._queue.get()) is not None:
+            if isinstance(request, str):
+                log(request)
+                continue
             try:
                 self._start_now(*request)
             except RuntimeError:
                 # The interpreter is ending and starts no more threads; the first ones do the work that is left.
-                return
+                continue
 
     def _start_now(self, target: Callable[[], None], name: str) -> None:
         thread = threading.Thread(target=target, name=name, daemon=True)

@@ -1,14 +1,14 @@
 """The window: which launches are inside PJRT, who waits for them, and what happens when one is over.
 
-One re-entrant lock guards all state of the scheduler, of which this is the lower half; nobody computes, compiles, waits
-or runs callbacks while holding it. It is re-entrant because destructors (``Launch.__del__``) take it, and they may run
-anywhere.
+One lock guards all state of the scheduler, of which this is the lower half; nobody computes, compiles, waits or runs
+callbacks while holding it. It is re-entrant, since what a garbage collection runs while it is held may come here again.
 """
 
 from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
+from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from .. import _xla
@@ -17,6 +17,7 @@ from .launch import FINISHED, QUEUED, Launch, Pending, Waiter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from weakref import ReferenceType
 
     from .._xla import Buffer
 
@@ -31,16 +32,18 @@ class Window(ABC):
 
     __slots__ = (
         "_closing",
+        "_dead",
         "_drainers",
         "_fast_path",
-        "_flying",
+        "_launching",
         "_lock",
+        "_queued",
         "_traces",
         "dropped",
         "enqueued",
         "failed",
         "finished",
-        "in_flight",
+        "flying",
         "inline",
         "launched",
         "most_in_flight",
@@ -56,12 +59,17 @@ class Window(ABC):
         # would let another thread in, so it needs no lock.
         self.inline = 0
         self.enqueued = self.launched = self.finished = self.failed = self.dropped = 0
-        self.in_flight = 0
         self.most_in_flight = 0
         self._closing = False
         self._fast_path = False
         self._traces = 0  # functions that are being traced, on any thread: what they call must not be launched
-        self._flying: dict[Launch, Buffer] = {}  # launched, unfinished, oldest first; a buffer to wait on
+        # Launched, unfinished, oldest first, each with a buffer to wait on. The fast path looks whether there are any.
+        self.flying: dict[Launch, Buffer] = {}
+        self._launching = 0  # launches that some thread is just giving to PJRT
+        # Launches that wait, and those of them that have died since nobody can see their results: what is queued is not
+        # held, and says so by the callback of its reference, which is a method of C that may run at any moment.
+        self._queued: set[ReferenceType[Launch]] = set()
+        self._dead: deque[ReferenceType[Launch]] = deque()
         self._drainers: dict[Waiter, int] = {}  # who waits for fewer unfinished launches than that
         self._lock = threading.RLock()
 
@@ -101,14 +109,20 @@ class Window(ABC):
 
     # Places in the window: under the lock
 
-    def _occupy(self) -> None:
-        self.in_flight += 1
-        self.most_in_flight = max(self.most_in_flight, self.in_flight)
-        if self.in_flight >= self.window:
+    @property
+    def in_flight(self) -> int:
+        """Launches inside PJRT, or being given to it."""
+        return len(self.flying) + self._launching
+
+    def _occupied(self) -> None:
+        """A launch has taken a place."""
+        in_flight = self.in_flight
+        self.most_in_flight = max(self.most_in_flight, in_flight)
+        if in_flight >= self.window:
             self.open = False
 
-    def _vacate(self, woken: list[Waiter]) -> None:
-        self.in_flight -= 1
+    def _vacated(self, woken: list[Waiter]) -> None:
+        """A launch has given up its place."""
         if not self.open:
             self._open_if_possible()
         self._place_is_free()
@@ -123,16 +137,25 @@ class Window(ABC):
         woken.extend(done)
 
     def unfinished(self) -> int:
-        """Launches that are enqueued and neither finished, failed nor dropped."""
-        return self.enqueued - self.finished - self.failed - self.dropped
+        """Launches that are enqueued and neither finished, failed nor dropped. Any thread."""
+        with self._lock:
+            self._count_dropped()
+            return len(self._queued) + self.in_flight
+
+    def _count_dropped(self) -> None:
+        while self._dead:
+            reference = self._dead.popleft()
+            if reference in self._queued:  # not of one that was launched and then died
+                self._queued.discard(reference)
+                self.dropped += 1
 
     # From launched to finished: under the lock
 
     def _sweep(self, woken: list[Waiter]) -> None:
-        ready = [launch for launch, buffer in self._flying.items() if _xla.is_ready(buffer)]
+        ready = [launch for launch, buffer in self.flying.items() if _xla.is_ready(buffer)]
         for launch in ready:
             if launch.state != FINISHED:
-                self._finish(launch, self._flying[launch], None, woken)
+                self._finish(launch, self.flying[launch], None, woken)
 
     def _finish(self, launch: Launch, buffer: Buffer | None, failure: Failure | None, woken: list[Waiter]) -> None:
         """``launch`` is over: it has a ready ``buffer``, or ``failure``. Under the lock."""
@@ -144,7 +167,7 @@ class Window(ABC):
                     launch.program.name, launch.origin, *_xla.translate(error)
                 )
         launch.state = FINISHED
-        self._flying.pop(launch, None)
+        self.flying.pop(launch, None)
         launch.sources = []
         if failure is None:
             self.finished += 1
@@ -160,7 +183,7 @@ class Window(ABC):
             pending.launch = None
         woken.extend(launch.waiters.values())
         launch.waiters = {}
-        self._vacate(woken)
+        self._vacated(woken)
 
     def _inherited(self, launch: Launch, woken: list[Waiter]) -> Failure | None:
         """The failure of the input that made ``launch`` fail, if it was one of its inputs."""
@@ -192,6 +215,7 @@ class Window(ABC):
         launch.state = FINISHED
         launch.arguments = []
         launch.sources = []
+        self._queued.discard(launch.reference)
         self.failed += 1
         pendings = [pending for reference in launch.outputs if (pending := reference()) is not None]
         for pending in pendings:
@@ -204,15 +228,6 @@ class Window(ABC):
         return pendings
 
     # Who waits: any thread
-
-    def launch_dropped(self) -> None:
-        """A queued launch has died, since nobody can see its results. Any thread, any moment."""
-        woken: list[Waiter] = []
-        with self._lock:
-            self.dropped += 1
-            if self._drainers:
-                self._check_drainers(woken)
-        self._wake(woken)
 
     def _wake(self, woken: Sequence[Waiter]) -> None:
         for waiter in woken:
@@ -247,7 +262,7 @@ class Window(ABC):
                 raise RuntimeError("drain: not all work was launched: the interpreter is shutting down")
             if wait:
                 self._drainers[waiter] = limit
-                for launch in self._flying:
+                for launch in self.flying:
                     self._watch(launch)
         self._wake(woken)
         return wait

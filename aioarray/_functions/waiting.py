@@ -198,13 +198,14 @@ def stats() -> Stats:
     """
     scheduler, compiler = engine.scheduler, engine.compiler
     inline = scheduler.inline
+    pending = scheduler.unfinished()  # first, since it counts what was dropped
     return Stats(
         enqueued=scheduler.enqueued + inline,
         launched=scheduler.launched + inline,
         finished=scheduler.finished + inline,
         failed=scheduler.failed,
         dropped=scheduler.dropped,
-        pending=scheduler.unfinished(),
+        pending=pending,
         in_flight=scheduler.in_flight,
         compiles=compiler.compiles,
         cache_hits=compiler.hits,

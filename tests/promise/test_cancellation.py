@@ -108,7 +108,7 @@ async def test_ten_thousand_awaits_cancelled_at_random_moments(
     gc.collect()
     assert not [reference for reference in alive if reference() is not None]
     assert aio.stats()["failed"] == before["failed"]
-    assert not engine.scheduler._flying
+    assert not engine.scheduler.flying
     assert not caplog.records
 
 
