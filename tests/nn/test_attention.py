@@ -68,7 +68,8 @@ def test_what_sees_nothing_is_zero() -> None:
 def test_large_scores_do_not_overflow() -> None:
     query, key, value = projections(3, 4, 2, 2)
     query = query * 1e4
-    np.testing.assert_allclose(ours(query, key, value), reference.attention(query, key, value), rtol=1e-4, atol=1e-4)
+    # Scores of some 2e4 are known to about 1e-3, and so are their powers.
+    np.testing.assert_allclose(ours(query, key, value), reference.attention(query, key, value), rtol=4e-3, atol=4e-3)
 
 
 def test_bfloat16_scores_and_sums_are_float32() -> None:
