@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
+
 from .. import _dtypes
 from .._graph import Node, definition
 from . import _complex_functions, _elementary, _primitives
 from ._builders import NARROW, binary, binary_floating, by_kind, by_kind_2, unary
 from ._elementary import copy_sign
-from ._primitives import bit_and, select
+from ._primitives import bit_and, bit_or, select
 from ._rules import check_dtype, convert, full_like, promote
 
 
@@ -41,7 +43,8 @@ def _truncated_remainder(x: Node, y: Node) -> Node:
 
 
 def _divmod_real(x: Node, y: Node) -> tuple[Node, Node]:
-    """Python's floor division and modulo, with NumPy's answers for infinities and zeros."""
+    """Python's floor division and modulo; quotients of and by infinities as the standard's table of special cases has
+    them, which are those of plain division, where NumPy gives NaN and -1."""
     zero = full_like(x, 0)
     truncated = _primitives.remainder(x, y)
     exact = _primitives.equal(truncated, 0)
@@ -56,7 +59,12 @@ def _divmod_real(x: Node, y: Node) -> tuple[Node, Node]:
     nearest = select(up, _primitives.add(down, 1), down)
     plain = _primitives.divide(x, y)
     nearest = select(_primitives.equal(quotient, 0), copy_sign(zero, plain), nearest)
-    return select(_primitives.equal(y, 0), plain, nearest), rest
+    infinite = bit_or(_is_infinite(x), _is_infinite(y))
+    return select(bit_or(_primitives.equal(y, 0), infinite), plain, nearest), rest
+
+
+def _is_infinite(x: Node) -> Node:
+    return _primitives.equal(_primitives.absolute(x), float("inf"))
 
 
 def _divmod(x: Node, y: Node) -> tuple[Node, Node]:
@@ -94,6 +102,28 @@ remainder = binary("remainder", lambda x, y: _divmod(x, y)[1], _dtypes.REAL)
 pow = binary("pow", _power)
 float_power = binary_floating("float_power", _power)
 fmod = binary("fmod", by_kind_2(integral=_truncated_remainder, real=_primitives.remainder), _dtypes.REAL)
+
+
+# Exponents up to which products are as accurate as one may expect, 5 ulp.
+POWERS_BY_MULTIPLICATION = range(-4, 9)
+
+
+@definition
+def integer_power(x: Node, exponent: int) -> Node:
+    """``x ** exponent`` by multiplication, many times faster than ``pow``; for small exponents, which are static."""
+    if x.dtype == _dtypes.bool_:
+        x = convert(x, _dtypes.default_for_rank(1))
+    if exponent < 0 and x.dtype in _dtypes.INTEGRAL:
+        return _power(x, full_like(x, exponent))
+    if exponent < 0:
+        # Not 1 / x**n: that may vanish although the result does not overflow.
+        x = _primitives.divide(1, x)
+    result: Node | None = None
+    for bit in bin(builtins.abs(exponent))[:1:-1]:
+        if bit == "1":
+            result = x if result is None else _primitives.multiply(result, x)
+        x = _primitives.multiply(x, x)
+    return full_like(x, 1) if result is None else result
 
 
 @definition
