@@ -155,10 +155,6 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
             return True
         return pending.buffer is not None and _xla.is_ready(pending.buffer)
 
-    def is_deleted(self) -> bool:
-        """Whether the value was given up."""
-        return self._buffer is None and self._pending is None
-
     # Waiting
 
     def __await__(self) -> Generator[Any, Any, Array]:
@@ -264,9 +260,6 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
 
     def __copy__(self) -> Array:
         return Array(self._spec, self._buffer, self._pending, self._awaited)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
-        return self.__copy__()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return from_host, (self._host_value("pickling"),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy as copying
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -58,3 +59,6 @@ class Exchange:
         if api_version is not None and api_version not in API_VERSIONS:
             raise ValueError(f"__array_namespace__: api_version {api_version!r} is not known; use '2025.12'")
         return sys.modules["aioarray"]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return copying.copy(self)  # values do not change, so they are shared

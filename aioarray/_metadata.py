@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ._dtypes import DType
+    from ._engine import Pending
     from ._graph import ArraySpec
-    from ._xla import Device
+    from ._xla import Buffer, Device
 
 
 class Metadata:
@@ -17,6 +18,8 @@ class Metadata:
 
     if TYPE_CHECKING:
         _spec: ArraySpec
+        _buffer: Buffer | None
+        _pending: Pending | None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -59,3 +62,7 @@ class Metadata:
         if not self._spec.shape:
             raise TypeError("len() of an array of no dimensions")
         return self._spec.shape[0]
+
+    def is_deleted(self) -> bool:
+        """Whether the value was given up."""
+        return self._buffer is None and self._pending is None
