@@ -124,9 +124,9 @@ def dear(execute: Any, **options: Any) -> Program:
 def scheduler(window: int = 4) -> Iterator[Scheduler]:
     """A scheduler beside the process's own; at the end everything launched must be finished."""
     threads = Threads()
-    threads.open()
     compiler = Compiler(threads, ProgramCache())
     made = Scheduler(compiler, threads)
+    threads.open([*made.first_threads(), *compiler.first_threads()])
     compiler.report_to(made.program_compiled)
     made.window = window
     made.start(fast_path=True)
