@@ -84,7 +84,8 @@ async def in_a_coroutine() -> None:
 
     results = [product(x + i) for i in range(4)]
     async for result in aio.as_completed(results):
-        print(f"{milliseconds(start)}  finished: {float(result[0, 0]):.4f}" if result.is_ready() else "never")
+        corner = await result[0, 0]
+        print(f"{milliseconds(start)}  finished: {float(corner):.4f}")
 
 
 if __name__ == "__main__":

@@ -176,16 +176,13 @@ def test_a_loop_closed_in_between(factory: Callable[[], asyncio.AbstractEventLoo
         loop = factory()
         loop.set_exception_handler(lambda _, context: reported.append(context))
 
-        async def wait() -> None:
-            await x
-
-        async def start() -> None:
-            tasks.extend(asyncio.ensure_future(wait()) for _ in range(10))
+        async def start(tasks: list[asyncio.Future[None]]) -> None:
+            tasks.extend(asyncio.ensure_future(_wait_for(x)) for _ in range(10))
             for _ in range(50):  # until they have given up looking and lined up to be woken
                 await asyncio.sleep(0.0005)
 
         tasks: list[asyncio.Future[None]] = []
-        loop.run_until_complete(start())
+        loop.run_until_complete(start(tasks))
         for task in tasks:
             task.cancel()
         loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
@@ -193,7 +190,7 @@ def test_a_loop_closed_in_between(factory: Callable[[], asyncio.AbstractEventLoo
     abandoned = factory()
 
     async def leave() -> None:
-        asyncio.ensure_future(asyncio.shield(_wait_for(x)))
+        tasks.append(asyncio.ensure_future(asyncio.shield(_wait_for(x))))
         await asyncio.sleep(0.005)
 
     abandoned.set_exception_handler(lambda _, context: reported.append(context))

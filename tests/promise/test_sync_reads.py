@@ -84,8 +84,8 @@ def test_is_silent_when_allowed_awaited_or_off_the_loop(read: Callable[[aio.Arra
 def test_being_ready_by_luck_changes_nothing() -> None:
     async def main() -> None:
         x = fresh()
-        while not x.is_ready():
-            await asyncio.sleep(0)
+        await aio.run_sync(aio.block_until_ready, x + 0)
+        assert x.is_ready()
         with aio.sync_reads("raise"), pytest.raises(aio.errors.SyncReadError):
             bool(x)
 
