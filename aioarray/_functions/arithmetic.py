@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from .._array import Array
 from .._call import ArrayLike, binary, call, unary
 from .._ops import arithmetic, power
-
-if TYPE_CHECKING:
-    from .._array import Array
 
 __all__ = [
     "abs",
@@ -108,8 +104,8 @@ def float_power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The quotient of each pair of elements rounded down, as ``//`` does.
 
-    Integers divided by zero give 0; infinities are treated as NumPy does. Real numeric dtypes, which promote;
-    ``TypeError`` for others. ``ValueError`` for shapes that do not broadcast.
+    Integers divided by zero give 0. Of and by infinities, the quotient is that of ``divide``, as in the standard.
+    Real numeric dtypes, which promote; ``TypeError`` for others. ``ValueError`` for shapes that do not broadcast.
 
     >>> aio.floor_divide(aio.asarray([7, -7]), 2)
     Array([ 3, -4], dtype=int32)
@@ -196,6 +192,8 @@ def pow(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     >>> aio.pow(aio.asarray([2.0, 3.0]), 2)
     Array([4., 9.], dtype=float32)
     """
+    if isinstance(x1, Array) and type(x2) is int and x2 in arithmetic.POWERS_BY_MULTIPLICATION:
+        return call(arithmetic.integer_power, (x1,), x2)  # type: ignore[no-any-return]
     return binary(arithmetic.pow, x1, x2)
 
 

@@ -38,7 +38,7 @@ def acos(x: ArrayLike, /) -> Array:
     Floating-point dtypes; integers and booleans become the default real dtype first.
 
     >>> aio.acos(aio.asarray([1.0, 0.0]))
-    Array([0.       , 1.5707964], dtype=float32)
+    Array([0.       , 1.5707963], dtype=float32)
     """
     return unary(trigonometric.acos, x)
 
@@ -60,7 +60,7 @@ def asin(x: ArrayLike, /) -> Array:
     Floating-point dtypes; integers and booleans become the default real dtype first.
 
     >>> aio.asin(aio.asarray([0.0, 1.0]))
-    Array([0.       , 1.5707964], dtype=float32)
+    Array([0.       , 1.5707963], dtype=float32)
     """
     return unary(trigonometric.asin, x)
 
@@ -82,7 +82,7 @@ def atan(x: ArrayLike, /) -> Array:
     Floating-point dtypes; integers and booleans become the default real dtype first.
 
     >>> aio.atan(aio.asarray([0.0, 1.0]))
-    Array([0.       , 0.7853982], dtype=float32)
+    Array([0.       , 0.7853981], dtype=float32)
     """
     return unary(trigonometric.atan, x)
 

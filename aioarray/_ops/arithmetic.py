@@ -8,7 +8,7 @@ from .. import _dtypes
 from .._graph import Node, definition
 from . import _complex_functions, _elementary, _primitives
 from ._builders import NARROW, binary, binary_floating, by_kind, by_kind_2, unary
-from ._elementary import copy_sign
+from ._elementary import copy_sign, is_infinite
 from ._primitives import bit_and, bit_or, select
 from ._rules import check_dtype, convert, full_like, promote
 
@@ -59,12 +59,8 @@ def _divmod_real(x: Node, y: Node) -> tuple[Node, Node]:
     nearest = select(up, _primitives.add(down, 1), down)
     plain = _primitives.divide(x, y)
     nearest = select(_primitives.equal(quotient, 0), copy_sign(zero, plain), nearest)
-    infinite = bit_or(_is_infinite(x), _is_infinite(y))
+    infinite = bit_or(is_infinite(x), is_infinite(y))
     return select(bit_or(_primitives.equal(y, 0), infinite), plain, nearest), rest
-
-
-def _is_infinite(x: Node) -> Node:
-    return _primitives.equal(_primitives.absolute(x), float("inf"))
 
 
 def _divmod(x: Node, y: Node) -> tuple[Node, Node]:

@@ -102,6 +102,15 @@ def test_a_python_number_keeps_the_dtype_of_the_array() -> None:
     assert aio.add(1, 2.5).dtype == aio.float32
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint32", "float32", "complex64"])
+def test_powers_to_python_integers(dtype: str) -> None:
+    x = np.array([1, 0, 1, 1]).astype(dtype) * np.array([1, 2, 3, 1]).astype(dtype)
+    for exponent in (0, 2, 3, 11):
+        got = aio.pow(aio.asarray(x), exponent)
+        assert got.dtype == ("int32" if dtype == "bool" else dtype)
+        assert_allclose(np.asarray(got), x.astype(got.dtype) ** exponent, rtol=1e-6)
+
+
 def test_divmod_gives_both_results() -> None:
     quotient, rest = aio.divmod(aio.asarray(INTEGERS), 4)
     assert_array_equal(np.asarray(quotient), INTEGERS // 4)

@@ -64,6 +64,15 @@ def test_powers_wrap_around(dtype: str) -> None:
         assert_same(evaluate(arithmetic.pow, x, y), np.power(x, y), x, y)
 
 
+@pytest.mark.parametrize("dtype", [*DTYPES, "bool"])
+def test_powers_by_multiplication_are_powers(dtype: str) -> None:
+    x = np.array([0, 1, 2, 3, 5, 7, 11]).astype(dtype)
+    wide = x.astype("int32") if dtype == "bool" else x
+    for exponent in (0, 1, 2, 5, 8):
+        assert_same(evaluate(arithmetic.integer_power, x, static=(exponent,)), wide**exponent, x)
+    assert_same(evaluate(arithmetic.integer_power, x[1:3], static=(-1,)), np.array([1, wide[2] == 1], wide.dtype))
+
+
 def test_integers_to_negative_powers_are_rounded_towards_zero() -> None:
     x = np.array([1, -1, -1, 2, -3, 10], "int32")
     y = np.array([-3, -3, -2, -1, -2, -1], "int32")
