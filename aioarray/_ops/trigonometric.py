@@ -22,8 +22,8 @@ def _sinc(x: Node) -> Node:
     fraction = subtract(x, whole)
     wave = sine(multiply(fraction, math.pi))
     wave = select(even, wave, negative(wave))
-    wave = select(equal(fraction, 0), 0, wave)
-    return select(equal(x, 0), 1, divide(wave, multiply(x, math.pi)))
+    result = select(equal(fraction, 0), 0, divide(wave, multiply(x, math.pi)))
+    return select(equal(x, 0), 1, result)
 
 
 def _complex_sinc(z: Node) -> Node:
