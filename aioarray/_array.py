@@ -8,14 +8,13 @@ result is replaced by its buffer when that is first seen to be ready, and ``a[in
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Union
 
 import numpy as np
 
 from . import _dtypes, _indexing, _sync_reads, _xla
 from ._at import At
-from ._engine import DEAR, LIMIT_SECONDS, Pending, Program, engine, pass_ready, wait
+from ._engine import Pending, Program, engine, pass_ready, wait
 from ._errors import TracedValueError
 from ._exchange import Exchange
 from ._graph import ArraySpec, Definition, array_spec
@@ -97,11 +96,19 @@ def _reflected_operator(definition: Definition) -> Callable[[Array, ArrayLike], 
     return operator
 
 
-def _in_place_operator(definition: Definition) -> Callable[[Array, ArrayLike], Array]:
+def _power(self: Array, other: ArrayLike) -> Array:
+    if type(other) is int and other in arithmetic.POWERS_BY_MULTIPLICATION:
+        return call(arithmetic.integer_power, (self,), other)  # type: ignore[no-any-return]
+    return _general_power(self, other)
+
+
+def _in_place_operator(
+    definition: Definition, plain: Callable[[Array, ArrayLike], Array] | None = None
+) -> Callable[[Array, ArrayLike], Array]:
     def operator(self: Array, other: ArrayLike) -> Array:
         if not isinstance(other, (Array, *_OPERANDS)):
             return NotImplemented  # type: ignore[no-any-return]
-        result = binary(definition, self, other)
+        result = binary(definition, self, other) if plain is None else plain(self, other)
         if result.shape != self.shape or result.dtype != self.dtype:
             raise (ValueError if result.shape != self.shape else TypeError)(
                 f"{definition.name} in place: it is {result._spec}, which does not fit into {self._spec}; "
@@ -111,6 +118,9 @@ def _in_place_operator(definition: Definition) -> Callable[[Array, ArrayLike], A
         return self
 
     return operator
+
+
+_general_power = _binary_operator(arithmetic.pow)
 
 
 class Array(Metadata, ArrayMethods, HostReads, Exchange):
@@ -348,9 +358,9 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
     __mod__ = _binary_operator(arithmetic.remainder)
     __rmod__ = _reflected_operator(arithmetic.remainder)
     __imod__ = _in_place_operator(arithmetic.remainder)
-    __pow__ = _binary_operator(arithmetic.pow)
+    __pow__ = _power
     __rpow__ = _reflected_operator(arithmetic.pow)
-    __ipow__ = _in_place_operator(arithmetic.pow)
+    __ipow__ = _in_place_operator(arithmetic.pow, _power)
     __matmul__ = _binary_operator(contraction.matmul)
     __rmatmul__ = _reflected_operator(contraction.matmul)
     __imatmul__ = _in_place_operator(contraction.matmul)
@@ -498,31 +508,9 @@ def enqueue(program: Program, operands: list[Buffer | Pending]) -> tuple[Array, 
     return tuple(map(_result, program.out_specs, _scheduler.enqueue(program, operands)))
 
 
-def launch_directly(program: Program, buffers: list[Any]) -> list[Array] | None:
-    """Launch a compiled and quick ``program`` that cannot fail on the spot; None where that is not possible now.
-
-    ``buffers`` may have None in place of what is not ready.
-    """
-    launch_class = program.launch_class
-    if launch_class is None or launch_class.current == DEAR or not _scheduler.open:
-        return None
-    for buffer in buffers:
-        if buffer is None:
-            return None
-    if _scheduler.flying:
-        _xla.set_stream(_scheduler.next_lane())
-    start = perf_counter()
-    try:
-        results = program.execute(buffers).consume_with_handlers(program.handlers)
-    except _xla.ForeignError as error:
-        return list(map(_result, program.out_specs, _scheduler.fast_path_failed(program, error)))
-    seconds = perf_counter() - start
-    if seconds > LIMIT_SECONDS:
-        _scheduler.launched_slowly(program, seconds)
-    if _xla.is_ready(results[0]):
-        _scheduler.inline += 1
-        return list(map(Array, program.out_specs, results))
-    return list(map(_result, program.out_specs, _scheduler.adopt(program, results)))
+def failed_directly(program: Program, error: BaseException) -> tuple[Array, ...]:
+    """The results of a launch on the fast path that PJRT refused."""
+    return tuple(map(_result, program.out_specs, _scheduler.fast_path_failed(program, error)))
 
 
 def run(program: Program, arrays: Sequence[Array]) -> Any:

@@ -1,7 +1,7 @@
 """The cache of compiled programs: its limits, what is kept on disk, and a lock against new programs.
 
-Programs of operations and of ``aio.jit`` are kept in memory up to a limit in bytes and one in entries; those used longest
-ago go first. With a directory they are also kept on disk, where the next process finds them.
+Programs of operations and of ``aio.jit`` are kept in memory up to a limit in bytes and one in entries; those used
+longest ago go first. With a directory they are also kept on disk, where the next process finds them.
 """
 
 from __future__ import annotations
@@ -85,9 +85,9 @@ def set_limit(*, limit_bytes: int | None = None, limit_entries: int | None = Non
 def set_dir(directory: str | os.PathLike[str] | None, *, limit_bytes: int = LIMIT_BYTES) -> None:
     """Keep compiled programs in ``directory``, up to ``limit_bytes``; None keeps none on disk.
 
-    It is made if need be, and any number of processes may share it. They hold machine code, so ``PermissionError`` is raised
-    for a directory that other users can write to; other ``OSError`` where it cannot be made. The environment variable
-    AIOARRAY_CACHE_DIR does the same from outside.
+    It is made if need be, and any number of processes may share it. They hold machine code, so ``PermissionError`` is
+    raised for a directory that other users can write to; other ``OSError`` where it cannot be made. The environment
+    variable AIOARRAY_CACHE_DIR does the same from outside.
 
     >>> aio.compile_cache.set_dir(None)
     """
@@ -105,8 +105,8 @@ def freeze() -> None:
     >>> f = aio.jit(lambda x: x * 3 - 1)
     >>> aio.compile_cache.freeze()
     >>> f(x)
-    Traceback (most recent call last):
-    aioarray._errors.CompileBudgetError: <lambda> needs a new program, but the compile cache is frozen; compile it before \
+    Traceback (most recent call last): aioarray._errors.CompileBudgetError: <lambda> needs a new program, but the
+    compile cache is frozen; compile it before \
 aio.compile_cache.freeze(), for example with aio.warmup
     >>> aio.compile_cache.thaw()
     """

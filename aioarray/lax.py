@@ -1,12 +1,12 @@
 """Control flow whose conditions and trip counts are values: ``cond switch while_loop fori_loop scan map``.
 
-Inside ``jit`` they become a part of the program. Outside they are one program themselves, traced at each call. Functions
-given to them may close over Arrays; they take and return trees. Conditions are computed on the device, and nothing waits.
+Inside ``jit`` they become a part of the program. Outside they are one program themselves, traced at each call.
+Functions given to them may close over Arrays; they take and return trees. Conditions are computed on the device, and
+nothing waits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -22,6 +22,8 @@ from ._traced import Recording, TracedArray
 from ._tracing import tracing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from ._array import ArrayLike
     from ._dtypes import DType
     from ._graph import ArraySpec
@@ -156,8 +158,8 @@ def _fits(before: Node, after: Node) -> bool:
 def while_loop(cond_fun: Callable[[Carry], Any], body_fun: Callable[[Carry], Carry], init_val: Carry, /) -> Carry:
     """Apply ``body_fun`` to ``init_val`` as long as ``cond_fun`` of the value is true; give the last value.
 
-    ``TypeError`` unless ``body_fun`` gives the structure, shapes and dtypes that it takes, and ``cond_fun`` a boolean of
-    no dimensions.
+    ``TypeError`` unless ``body_fun`` gives the structure, shapes and dtypes that it takes, and ``cond_fun`` a boolean
+    of no dimensions.
 
     >>> aio.lax.while_loop(lambda x: x < 100, lambda x: x * 2, 3)
     Array(192, dtype=int32)
@@ -184,7 +186,7 @@ def while_loop(cond_fun: Callable[[Carry], Any], body_fun: Callable[[Carry], Car
             raise TypeError(f"while_loop: cond_fun gives {given}; it must give a boolean of no dimensions")
         body = close(recording, turn.child, turn.carried)
         results = control.loop(condition.body, body, carried, counted=False)
-        return _tree(recording, structure, results)
+        return _tree(recording, structure, results)  # type: ignore[no-any-return]
 
     return in_trace("while_loop", build, init_val)  # type: ignore[no-any-return]
 
@@ -194,9 +196,8 @@ def fori_loop(
 ) -> Carry:
     """``value = body_fun(i, value)`` for ``i`` from ``lower`` to ``upper - 1``, beginning with ``init_val``.
 
-    Gives the last value. The bounds are integers of no dimensions, known or not; ``i`` promotes as a Python number does.
-    ``TypeError`` unless ``body_fun`` gives
-    the structure, shapes and dtypes that it takes.
+    Gives the last value. The bounds are integers of no dimensions, known or not; ``i`` promotes as a Python number
+    does. ``TypeError`` unless ``body_fun`` gives the structure, shapes and dtypes that it takes.
 
     >>> aio.lax.fori_loop(0, aio.asarray(5), lambda i, total: total + i, 0)
     Array(10, dtype=int32)
@@ -219,7 +220,7 @@ def fori_loop(
 
         carried, turn = _settled("fori_loop", "body_fun", structure, nodes(leaves), record)
         results = _count(recording, turn, start, stop, carried, [], counted)
-        return _tree(recording, structure, results)
+        return _tree(recording, structure, results)  # type: ignore[no-any-return]
 
     return in_trace("fori_loop", build, lower, upper, init_val)  # type: ignore[no-any-return]
 
@@ -256,7 +257,7 @@ def scan(
                 values = [child.argument(spec) for spec in specs]
                 place = subtract(scalar(count - 1, index.dtype), index) if reverse else index
                 row = [TracedArray(child, _row(child.node("scan", x), place)) for x in rows]
-                result = f(structure.unflatten(values), row_structure.unflatten(row))
+                result: Any = f(structure.unflatten(values), row_structure.unflatten(row))
                 if not isinstance(result, tuple) or len(result) != 2:
                     raise TypeError(f"scan: f must give a pair (carry, y), it gives a {type(result).__name__}")
                 ys, y_tree = _trees.flatten(result[1])
@@ -324,7 +325,7 @@ def _count(
     others: list[Node],
     counted: bool,
 ) -> tuple[Node, ...]:
-    """Run ``turn``, whose first input is the count, from ``start`` to before ``stop``; give the carried and other values."""
+    """Run ``turn``, whose first input is the count, from ``start`` to before ``stop``; give the values at the end."""
     index = turn.child.inputs[0]
     outputs = [add(index, 1), *turn.carried, *turn.others]
     body = close(recording, turn.child, outputs)

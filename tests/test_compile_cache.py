@@ -38,7 +38,8 @@ def decode(n):
 
 parameters = {"w1": aio.ones((64, 32)), "b1": aio.ones(32), "w2": aio.ones((32, 4)), "b2": aio.ones(4)}
 x = aio.ones((8, 64))
-values = [network(parameters, x).tolist()[7][3], int(decode(100)), aio.cumulative_sum(aio.ones((3, 3)), axis=0).tolist()[2][2]]
+sums = aio.cumulative_sum(aio.ones((3, 3)), axis=0)
+values = [network(parameters, x).tolist()[7][3], int(decode(100)), sums.tolist()[2][2]]
 stats = aio.compile_cache.stats()
 print(values, stats["compiles"], stats["disk_hits"], stats["disk_misses"], flush=True)
 """
@@ -183,7 +184,7 @@ def test_warm_process_compiles_nothing(tmp_path: Path) -> None:
     assert hits == 0
     files = entries(tmp_path / "cache")
     assert len(files) == compiled
-    values, warm, hits, misses, errors = result(run(tmp_path / "cache"))
+    _, warm, hits, misses, errors = result(run(tmp_path / "cache"))
     assert (warm, hits, misses) == (0, compiled, 0)
     assert errors == ""
     assert entries(tmp_path / "cache") == files
@@ -343,7 +344,7 @@ def test_directory_that_others_can_write_to_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PermissionError, match="chmod go-w"):
         aio.compile_cache.set_dir(path)
     assert aio.compile_cache.stats()["directory"] is None
-    _, compiled, hits, misses, errors = result(run(path))
+    _, _, hits, misses, errors = result(run(path))
     assert (hits, misses) == (0, 0)
     assert "is not used" in errors
     assert list(path.iterdir()) == []

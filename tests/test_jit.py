@@ -452,7 +452,7 @@ async def test_failed_input_fails_all_results() -> None:
     await aio.ready(f(aio.ones(3)))
     results = f(failing(aio.ones(3)))
     for result in results.values():
-        with pytest.raises(aio.errors.DeviceError, match="poisoned.*injected"):
+        with pytest.raises(aio.errors.DeviceError, match=r"poisoned.*injected"):
             await result
 
 
@@ -532,11 +532,12 @@ def test_static_and_class_methods() -> None:
 
 
 def test_dropped_functions_free_their_arrays() -> None:
-    w = aio.ones(3)
-    f = aio.jit(lambda x: x + w)
+    def make() -> Any:
+        w = aio.ones(3)
+        return aio.jit(lambda x: x + w), weakref.ref(w)
+
+    f, alive = make()
     f(1.0).block_until_ready()
-    alive = weakref.ref(w)
-    del w
     assert alive() is not None
     del f
     aio.compile_cache.clear()

@@ -96,7 +96,9 @@ async def test_compiled_ahead_nothing_is_compiled_at_the_call() -> None:
     assert compiled.cost().flops > 0
     assert "HloModule" in compiled.as_text()
     assert repr(compiled) == "<compiled <lambda>>"
-    with pytest.raises(TypeError, match=r"compiled for other arguments: argument tree\['x'\] was float32\[3,5\], now it is"):
+    with pytest.raises(
+        TypeError, match=r"compiled for other arguments: argument tree\['x'\] was float32\[3,5\], now it is"
+    ):
         compiled({"x": aio.ones((3, 6))}, 4.0)
 
 

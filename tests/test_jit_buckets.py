@@ -97,7 +97,9 @@ def test_result_that_mixes_padding_in_is_refused() -> None:
     def outer(x: Any) -> Any:
         return aio.reshape(x[:, None] * x, (-1,))
 
-    with pytest.raises(ValueError, match=r"result number 0 has length 64 along axis 0 where 'n' is 8, and 25 where it is 5"):
+    with pytest.raises(
+        ValueError, match=r"result number 0 has length 64 along axis 0 where 'n' is 8, and 25 where it is 5"
+    ):
         outer(np.ones(6))
 
 
@@ -115,7 +117,12 @@ async def test_pending_arguments_and_results() -> None:
 
 @pytest.mark.asyncio
 async def test_compiled_ahead_for_each_bucket() -> None:
-    f = aio.jit(lambda x, mask: aio.sum(x * mask) + 71.5, buckets={"n": (4, 8)}, bucket_axes={"x": ("n",)}, bucket_masks={"mask": "n"})
+    f = aio.jit(
+        lambda x, mask: aio.sum(x * mask) + 71.5,
+        buckets={"n": (4, 8)},
+        bucket_axes={"x": ("n",)},
+        bucket_masks={"mask": "n"},
+    )
     await aio.warmup([(f, aio.ShapeDtype(n, "float32")) for n in (4, 8)])
     before = compiles()
     for n in range(1, 9):

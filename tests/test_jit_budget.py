@@ -128,7 +128,9 @@ def test_frozen_cache_refuses_new_programs() -> None:
     aio.compile_cache.freeze()
     assert aio.compile_cache.stats()["frozen"]
     assert float(f(x).block_until_ready().tolist()[0]) == 66.5
-    with pytest.raises(aio.errors.CompileBudgetError, match=r"frozen: argument x was float32\[7\], now it is float32\[8,9\]"):
+    with pytest.raises(
+        aio.errors.CompileBudgetError, match=r"frozen: argument x was float32\[7\], now it is float32\[8,9\]"
+    ):
         f(y)
     with pytest.raises(aio.errors.CompileBudgetError, match="frozen"):
         aio.sin(y)

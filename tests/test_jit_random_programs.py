@@ -39,7 +39,7 @@ UNARY: dict[str, tuple[Any, Any]] = {
     "to float32": (lambda x: x.astype("float32"), lambda x: x.astype(np.float32)),
     "plus one": (lambda x: x + 1, lambda x: x + 1),
     "times half": (
-        lambda x: (x.astype("float64") * 0.5),
+        lambda x: x.astype("float64") * 0.5,
         lambda x: x.astype(np.float64) * 0.5,
     ),
     "expand": (lambda x: x[None] if x.ndim < 2 else x, lambda x: x[None] if x.ndim < 2 else x),
@@ -65,7 +65,7 @@ BINARY: dict[str, tuple[Any, Any]] = {
     ),
     "matmul": (
         lambda x, y: x.astype("float64") @ y.astype("float64"),
-        lambda x, y: x.astype(np.float64) @ y.astype(np.float64),
+        lambda x, y: np.matmul(x.astype(np.float64), y.astype(np.float64)),
     ),
     "concat": (
         lambda x, y: aio.concat([x, y], axis=0),
@@ -147,4 +147,6 @@ def test_eager_jitted_and_numpy_agree(program: tuple[list[Step], list[np.ndarray
         scale = max(1.0, float(np.abs(wanted.astype(np.float64)).max())) if wanted.size else 1.0
         epsilon = np.finfo(np.float32 if any(v.dtype == np.float32 for v in (*inputs, *expected)) else np.float64).eps
         for result in (one, other):
-            np.testing.assert_allclose(np.asarray(result), wanted, rtol=64 * epsilon, atol=64 * epsilon * scale, err_msg=str(step))
+            np.testing.assert_allclose(
+                np.asarray(result), wanted, rtol=64 * epsilon, atol=64 * epsilon * scale, err_msg=str(step)
+            )

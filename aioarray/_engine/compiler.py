@@ -1,8 +1,8 @@
 """The compile service: turns programs into executables on its own threads, equal ones once.
 
-Any thread submits; compile workers do the rest, holding the GIL only to write the StableHLO text. Executables are shared
-by content: programs with the same text, device and options get one, for as long as one of those programs lives. Where
-there is a cache on disk, an executable that some process has compiled before is loaded from there.
+Any thread submits; compile workers do the rest, holding the GIL only to write the StableHLO text. Executables are
+shared by content: programs with the same text, device and options get one, for as long as one of those programs
+lives. Where there is a cache on disk, an executable that some process has compiled before is loaded from there.
 """
 
 from __future__ import annotations

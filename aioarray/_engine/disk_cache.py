@@ -4,9 +4,9 @@ One file an entry, named by its key::
 
     magic, SHA-256 of all that follows, length of the header, header (JSON), serialised executable
 
-An entry that is cut off, altered, of another version or for another kind of CPU is a miss, which is logged, and is replaced by
-what is compiled then. Files are written under another name and renamed, so that any number of processes may share the directory
-and be killed at any time. Compile workers alone come here.
+An entry that is cut off, altered, of another version or for another kind of CPU is a miss, which is logged, and is
+replaced by what is compiled then. Files are written under another name and renamed, so that any number of processes
+may share the directory and be killed at any time. Compile workers alone come here.
 
 The files hold machine code: the directory must be writable by this user only.
 """
@@ -50,6 +50,10 @@ class CacheEntryError(Exception):
     """What is in a file is not the entry it should be."""
 
 
+_UNUSABLE: tuple[type[Exception], ...] = (CacheEntryError, *_xla.ForeignError)
+_NOT_STORED: tuple[type[Exception], ...] = (OSError, *_xla.ForeignError)
+
+
 class DiskCache:
     """A directory of executables. Fields are written by compile workers, without a lock: they are estimates."""
 
@@ -77,7 +81,7 @@ class DiskCache:
             return None
         try:
             executable = _xla.deserialize(_unpack(content, key), device)
-        except (CacheEntryError, *_xla.ForeignError) as error:
+        except _UNUSABLE as error:
             logger.warning("compile cache: %s is of no use and will be replaced: %s", path, error)
             return None
         with contextlib.suppress(OSError):  # it may have been evicted meanwhile
@@ -89,7 +93,7 @@ class DiskCache:
         try:
             content = _pack(executable.serialize(), key)
             self._write(self._path(key), content)
-        except (OSError, *_xla.ForeignError) as error:
+        except _NOT_STORED as error:
             logger.warning("compile cache: cannot store a program in %s: %s", self.directory, error)
             return
         self._bytes += len(content)
@@ -147,8 +151,8 @@ def check_private(directory: str) -> None:
         raise PermissionError(f"compile cache: {directory} belongs to another user; use a directory of your own")
     if status.st_mode & 0o022:
         raise PermissionError(
-            f"compile cache: others may write to {directory} (mode {status.st_mode & 0o777:o}), and what is in it is run; "
-            f"use chmod go-w {directory}"
+            f"compile cache: others may write to {directory} (mode {status.st_mode & 0o777:o}), and what is in it is "
+            f"run; use chmod go-w {directory}"
         )
 
 

@@ -1,12 +1,11 @@
 """Programs that are Python functions of host arrays, launched like any other.
 
-For what would take XLA a program of its own for each shape: the function is run by whoever launches, when its inputs are
-finished, and there is nothing to compile.
+For what would take XLA a program of its own for each shape: the function is run by whoever launches, when its inputs
+are finished, and there is nothing to compile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import _xla
@@ -14,6 +13,8 @@ from .cost import LaunchClass
 from .launch import Program
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     import numpy as np
 
     from .._graph import ArraySpec

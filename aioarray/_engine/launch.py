@@ -11,7 +11,6 @@ checks again under the lock before it acts.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Protocol
-from weakref import ref
 
 if TYPE_CHECKING:
     from weakref import ReferenceType
@@ -42,6 +41,7 @@ class Program:
     """A computation on given specs: a graph until it is compiled, an executable afterwards."""
 
     __slots__ = (
+        "asynchronous",
         "bounded",
         "device",
         "donated",
@@ -72,7 +72,7 @@ class Program:
     def __init__(
         self,
         name: str,
-        graph: Graph,
+        graph: Graph | None,
         device: Device,
         in_specs: tuple[ArraySpec, ...],
         out_specs: tuple[ArraySpec, ...],
@@ -85,7 +85,7 @@ class Program:
         options: tuple[tuple[str, Any], ...] = (),
     ) -> None:
         self.name = name
-        self.graph: Graph | None = graph  # None once lowered
+        self.graph = graph  # None once lowered
         self.device = device
         self.in_specs = in_specs
         self.out_specs = out_specs
@@ -102,9 +102,10 @@ class Program:
         self.handlers: list[ResultHandler] = []
         self.launch_class: LaunchClass | None = None
         self.tiny = False
-        # Tiny, and seen to be over when the launch returns, ``proofs`` times running: XLA decides that once a program.
+        # Seen to be over when the launch returns, or not to be, many times running: XLA decides that once a program.
         self.synchronous = False
-        self.proofs = 0
+        self.asynchronous = False
+        self.proofs = 0  # how many times running; negative if it was not over
         self.failure: Failure | None = None  # why it does not compile
         self.requested = False  # handed to the compile service
         self.waiting: list[ReferenceType[Launch]] = []  # launches that wait for the executable
@@ -114,14 +115,15 @@ class Program:
         self.used = True  # set by any thread at each use, cleared by eviction
 
     def was_over(self, over: bool) -> bool:
-        """Learn from a launch of this tiny program on ready inputs whether it was over when it returned. Any thread.
+        """Learn from a launch of this quick program on ready inputs whether it was over when it returned. Any thread.
 
-        What XLA runs in the calling thread it always does. Even if this were wrong: the work of a tiny program is over
+        What XLA runs in the calling thread it always does. Even if this were wrong: the work of a quick program is over
         in microseconds, and nothing but the count of the window depends on it.
         """
         self.used = True
-        self.proofs = self.proofs + 1 if over else 0
+        self.proofs = max(self.proofs, 0) + 1 if over else min(self.proofs, 0) - 1
         self.synchronous = self.proofs >= PROOFS
+        self.asynchronous = self.proofs <= -PROOFS
         return over
 
 
@@ -130,9 +132,9 @@ class Pending:
 
     __slots__ = ("__weakref__", "buffer", "dependents", "failure", "launch")
 
-    def __init__(self, launch: Launch | None) -> None:
+    def __init__(self, launch: Launch | None, buffer: Buffer | None = None) -> None:
         self.launch = launch  # None once finished; `buffer` or `failure` is set before
-        self.buffer: Buffer | None = None  # set when launched
+        self.buffer = buffer  # set when launched
         self.failure: Failure | None = None
         self.dependents: list[ReferenceType[Launch]] | None = None  # queued launches that wait for `buffer`
 
@@ -171,4 +173,4 @@ class Launch:
         self.outputs: list[ReferenceType[Pending]] = []
         self.waiters: dict[Any, Waiter] = {}
         self.watched = False  # a watcher thread waits for it
-        self.reference: ReferenceType[Launch] = ref(self)  # of a queued one, with a callback for its death
+        self.reference: ReferenceType[Launch] | None = None  # to a queued one, with a callback for its death

@@ -1,9 +1,9 @@
 """The cache of programs, bounded: what has not been used lately is forgotten, and its executable with it.
 
-A program stays in the dict of its owner (a ``Definition``, or what ``jit`` keeps for a function), where a call finds it
-without coming here. So this does not see uses. It goes round over all programs instead: one whose turn has come loses its
-mark of use, and its place on the owner's fast path, where it would not get a new mark; when its turn comes again without one,
-it is the least recently used, as far as anybody can tell.
+A program stays in the dict of its owner (a ``Definition``, or what ``jit`` keeps for a function), where a call finds
+it without coming here. So this does not see uses. It goes round over all programs instead: one whose turn has come
+loses its mark of use, and its place on the owner's fast path, where it would not get a new mark; when its turn comes
+again without one, it is the least recently used, as far as anybody can tell.
 """
 
 from __future__ import annotations

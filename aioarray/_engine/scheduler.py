@@ -299,11 +299,24 @@ class Scheduler(Window):
         return list(pendings)
 
     def adopt(self, program: Program, buffers: list[Buffer]) -> list[Buffer | Pending]:
-        """Follow a launch that the fast path made and that is not over yet; its inputs were ready."""
-        with self._lock:
-            self.enqueued += 1
-            self.launched += 1
-            return self._take_in(program, [], buffers, False, None, [])
+        """Follow a launch that the fast path made and that is not over yet; its inputs were ready.
+
+        Takes the lock only where somebody else is concerned: this is as long as the launch itself. Each line that
+        changes something is one step for other threads, which therefore go through copies of ``flying``.
+        """
+        launch = Launch(program, [], [], None, LAUNCHED)
+        pendings = [Pending(launch, buffer) for buffer in buffers]
+        launch.outputs = list(map(weakref.ref, pendings))
+        self.enqueued += 1
+        self.launched += 1
+        self.flying[launch] = buffers[0]
+        count = len(self.flying)
+        if count > self.most_in_flight or count >= self.window or self._cheap or self._dear or self._drainers:
+            with self._lock:
+                self._occupied()
+                if self._cheap or self._dear or self._drainers:
+                    self._watch(launch)
+        return list(pendings)
 
     def fast_path_failed(self, program: Program, error: BaseException) -> list[Buffer | Pending]:
         """The results of a fast-path launch that PJRT refused."""
@@ -335,7 +348,7 @@ class Scheduler(Window):
         if self.in_flight < self.window:
             self._call_worker()
         else:
-            for flying in self.flying:
+            for flying in list(self.flying):
                 self._watch(flying)
 
     def _call_worker(self) -> None:
@@ -360,6 +373,7 @@ class Scheduler(Window):
                 launch = queue.popleft()()
                 if launch is not None and launch.state == QUEUED:
                     launch.state = LAUNCHING
+                    assert launch.reference is not None
                     self._queued.discard(launch.reference)
                     self._launching += 1
                     self._occupied()
@@ -514,7 +528,7 @@ class Scheduler(Window):
         with self._lock:
             self._sweep(woken)
             if self._cheap or self._dear:
-                for flying in self.flying:
+                for flying in list(self.flying):
                     self._watch(flying)
                 for _ in range(min(len(self._cheap) + len(self._dear), self.window - self.in_flight)):
                     self._call_worker()

@@ -63,7 +63,8 @@ class Window(ABC):
         self._closing = False
         self._fast_path = False
         self._traces = 0  # functions that are being traced, on any thread: what they call must not be launched
-        # Launched, unfinished, oldest first, each with a buffer to wait on. The fast path looks whether there are any.
+        # Launched, unfinished, oldest first, each with a buffer to wait on. The fast path looks whether there are any, and
+        # adds to it without the lock.
         self.flying: dict[Launch, Buffer] = {}
         self._launching = 0  # launches that some thread is just giving to PJRT
         # Launches that wait, and those of them that have died since nobody can see their results: what is queued is not
@@ -152,7 +153,7 @@ class Window(ABC):
     # From launched to finished: under the lock
 
     def _sweep(self, woken: list[Waiter]) -> None:
-        ready = [launch for launch, buffer in self.flying.items() if _xla.is_ready(buffer)]
+        ready = [launch for launch, buffer in list(self.flying.items()) if _xla.is_ready(buffer)]
         for launch in ready:
             if launch.state != FINISHED:
                 self._finish(launch, self.flying[launch], None, woken)
@@ -215,6 +216,7 @@ class Window(ABC):
         launch.state = FINISHED
         launch.arguments = []
         launch.sources = []
+        assert launch.reference is not None
         self._queued.discard(launch.reference)
         self.failed += 1
         pendings = [pending for reference in launch.outputs if (pending := reference()) is not None]
@@ -262,7 +264,7 @@ class Window(ABC):
                 raise RuntimeError("drain: not all work was launched: the interpreter is shutting down")
             if wait:
                 self._drainers[waiter] = limit
-                for launch in self.flying:
+                for launch in list(self.flying):
                     self._watch(launch)
         self._wake(woken)
         return wait

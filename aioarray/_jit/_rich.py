@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.console import Console  # type: ignore[import-not-found,unused-ignore]
+from rich.progress import (  # type: ignore[import-not-found,unused-ignore]
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 
 class Bar:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,7 @@ from .._engine import Rendezvous, current_host, engine, in_event_loop
 from .._lower import lower
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from .._engine import Program
     from .._graph import Graph
@@ -135,7 +134,8 @@ class Lowered:
     def cost(self) -> Cost:
         """What one run takes; compiles the program, and holds the calling thread for it.
 
-        On an event loop that is a ``RuntimeError``, unless it has been compiled: there, ``await lowered.compile()`` first.
+        On an event loop that is a ``RuntimeError``, unless it has been compiled: there, ``await lowered.compile()``
+        first.
         """
         program = self._program
         if program is not None:

@@ -6,6 +6,7 @@ Padding and cutting are copies on the host, queued like launches: there is nothi
 from __future__ import annotations
 
 import bisect
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -66,8 +67,10 @@ class Buckets:
         for option, names in (("bucket_axes", self._axes), ("bucket_masks", self._masks)):
             for argument in names:
                 if argument not in known:
-                    raise ValueError(f"jit: {option} names {argument!r}, but the parameters are {', '.join(sorted(known))}")
-        unknown = {bucket for bucket in self._masks.values()} - self._sizes.keys()
+                    raise ValueError(
+                        f"jit: {option} names {argument!r}, but the parameters are {', '.join(sorted(known))}"
+                    )
+        unknown = set(self._masks.values()) - self._sizes.keys()
         if unknown:
             raise ValueError(f"jit: bucket_masks wants {', '.join(sorted(unknown))}, for which there are no buckets")
         if not self._axes:
@@ -77,11 +80,9 @@ class Buckets:
     # Before the call
 
     def pad(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Padded:
-        """The arguments padded to the next sizes, and masks added. ``ValueError`` where there is no size for a length."""
+        """The arguments padded to the next sizes, and masks added. ``ValueError`` where no size is large enough."""
         given = self._by_name(args, kwargs)
-        actual: Lengths = {}
-        for argument, value in given.items():
-            _visit(value, self._axes[argument], lambda leaf, axes, where=argument: self._measure(where, leaf, axes, actual))
+        actual = self._lengths(given)
         sizes = {bucket: self._size(bucket, length) for bucket, length in actual.items()}
         padded = {
             argument: _visit(value, self._axes[argument], lambda leaf, axes: _pad(self._name, leaf, axes, sizes))
@@ -92,10 +93,15 @@ class Buckets:
     def unpadded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Padded:
         """The arguments as they are, with masks: what a call inside another trace takes."""
         given = self._by_name(args, kwargs)
+        actual = self._lengths(given)
+        return self._replaced(args, kwargs, given, actual, actual)
+
+    def _lengths(self, given: dict[str, Any]) -> Lengths:
         actual: Lengths = {}
         for argument, value in given.items():
-            _visit(value, self._axes[argument], lambda leaf, axes, where=argument: self._measure(where, leaf, axes, actual))
-        return self._replaced(args, kwargs, given, actual, actual)
+            measure = functools.partial(self._measure, argument, actual)
+            _visit(value, self._axes[argument], measure)
+        return actual
 
     def _by_name(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         given = {**dict(zip(self._positional, args, strict=False)), **kwargs}
@@ -116,15 +122,15 @@ class Buckets:
                 keywords[argument] = np.arange(sizes[bucket]) < actual[bucket]
         return Padded(tuple(positional), keywords, actual, sizes)
 
-    def _measure(self, argument: str, leaf: Any, axes: dict[int, str], actual: Lengths) -> Any:
+    def _measure(self, argument: str, actual: Lengths, leaf: Any, axes: dict[int, str]) -> Any:
         shape = np.shape(leaf) if not hasattr(leaf, "shape") else leaf.shape
         for axis, bucket in axes.items():
             if bucket not in self._sizes:
                 continue
             if axis >= len(shape):
                 raise ValueError(
-                    f"{self._name}: argument {argument} has {len(shape)} dimensions, but bucket_axes says that axis {axis} "
-                    f"has the length {bucket!r}"
+                    f"{self._name}: argument {argument} has {len(shape)} dimensions, but bucket_axes says that axis "
+                    f"{axis} has the length {bucket!r}"
                 )
             if actual.setdefault(bucket, shape[axis]) != shape[axis]:
                 raise ValueError(
@@ -166,7 +172,7 @@ class Buckets:
         return structure.unflatten(cut)
 
     def _make_plan(self, padded: Padded, trace: Callable[[Padded], Traced]) -> Plan:
-        """Find which axes of the results have which lengths, by tracing the function at other lengths of the same buckets."""
+        """Find which axes of the results have which lengths: by tracing at other lengths of the same buckets."""
         lowest = {}
         for bucket, size in padded.sizes.items():
             place = self._sizes[bucket].index(size)
@@ -183,10 +189,10 @@ class Buckets:
                             continue
                         if n - m != size - length or names[place][axis] not in ("", bucket):
                             raise ValueError(
-                                f"{self._name}: result number {place} has length {n} along axis {axis} where {bucket!r} is "
-                                f"{size}, and {m} where it is {length}. Only axes that are as long as {bucket!r}, or longer "
-                                "or shorter by a constant, can be cut back; return the array before it is reshaped, or "
-                                "without a bucket"
+                                f"{self._name}: result number {place} has length {n} along axis {axis} where "
+                                f"{bucket!r} is {size}, and {m} where it is {length}. Only axes that are as long as "
+                                f"{bucket!r}, or longer or shorter by a constant, can be cut back; return the array "
+                                "before it is reshaped, or without a bucket"
                             )
                         names[place][axis] = bucket
         return [tuple(axes) for axes in names]
@@ -204,7 +210,9 @@ class Buckets:
 def _checked_sizes(bucket: str, sizes: Sequence[int]) -> list[int]:
     result = sorted(set(sizes))
     if not result or result[0] < 1:
-        raise ValueError(f"jit: the buckets of {bucket!r} are {tuple(sizes)}; give at least one size, all of them 1 or more")
+        raise ValueError(
+            f"jit: the buckets of {bucket!r} are {tuple(sizes)}; give at least one size, all of them 1 or more"
+        )
     return result
 
 

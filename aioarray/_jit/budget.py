@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from contextvars import Token
 from typing import TYPE_CHECKING
 
 from .._engine.budget import Action, Budget, budgets
 
 if TYPE_CHECKING:
+    from contextvars import Token
     from types import TracebackType
 
 

@@ -1,7 +1,7 @@
 """Donated arguments: their memory goes to the results, and the Arrays are deleted.
 
-PJRT itself copies instead where NumPy or DLPack look into a buffer. It knows nothing of our own objects, so a buffer that
-another Array or a launch that is still queued holds, too, is copied here first.
+PJRT itself copies instead where NumPy or DLPack look into a buffer. It knows nothing of our own objects, so a buffer
+that another Array or a launch that is still queued holds, too, is copied here first.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def give_up(
         if others:
             other = others[0]
             raise ValueError(
-                f"{describe(index)} is donated, but {describe(other)} is the same Array, which would be overwritten while "
-                "it is read; pass a copy (aio.asarray(x, copy=True)), or do not donate it"
+                f"{describe(index)} is donated, but {describe(other)} is the same Array, which would be overwritten "
+                "while it is read; pass a copy (aio.asarray(x, copy=True)), or do not donate it"
             )
     for index in donated:
         if references(operands, index) > UNSHARED:

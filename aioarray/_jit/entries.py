@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _trees
 from .signature import argument_names
 
 if TYPE_CHECKING:
+    import inspect
+    from collections.abc import Iterable, Sequence
+
     from .._array import Array
     from .._engine import Program
     from .._graph import ArraySpec
@@ -27,7 +28,7 @@ class Key(NamedTuple):
 
 
 class Entry:
-    """A program of a function: what it takes besides the arguments, and what it gives back. Immutable but for ``used``."""
+    """A program of a function: what it takes besides the arguments, and what it gives. Immutable but for ``used``."""
 
     __slots__ = ("captured", "donated", "leaf", "program", "structure", "used")
 
@@ -55,10 +56,15 @@ def leaf_names(parameters: list[inspect.Parameter] | None, key: tuple[Any, ...])
 
 def explain(parameters: list[inspect.Parameter] | None, new: tuple[Any, ...], others: Iterable[tuple[Any, ...]]) -> str:
     """How ``new`` differs from the one of the keys ``others`` that is nearest to it; empty if there are none."""
-    found = [_differences(parameters, old, new) for old in others]
+    found: list[list[str]] = [_differences(parameters, old, new) for old in others]
     if not found:
         return ""
-    return "; ".join(min(found, key=len)) + ". Pad what varies to a few sizes (see jit's buckets), or mark it static"
+    nearest: list[str] = min(found, key=_count)
+    return "; ".join(nearest) + ". Pad what varies to a few sizes (see jit's buckets), or mark it static"
+
+
+def _count(differences: list[str]) -> int:
+    return len(differences)
 
 
 def _differences(parameters: list[inspect.Parameter] | None, old_key: Any, new_key: Any) -> list[str]:

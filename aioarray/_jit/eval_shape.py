@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .function import JitFunction, Method, jit
 from .shapes import ShapeDtype
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def eval_shape(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:

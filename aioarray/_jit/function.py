@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from itertools import repeat
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
 
-from .. import _config, _dtypes, _trees
-from .._array import Array, as_array, enqueue, launch_directly
-from .._engine import engine
+from .. import _config, _dtypes, _trees, _xla
+from .._array import Array, as_array, enqueue, failed_directly
+from .._engine import DEAR, LIMIT_SECONDS, engine
 from .._errors import CompileBudgetError
 from .._graph import ArraySpec, Graph, array_spec
 from .._operands import SCALARS, common_device, make_program, scalar_operand
@@ -26,14 +27,17 @@ from .signature import Names, Positions, argument_names, mark, parameters_of, se
 from .tracing import Traced, trace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from .._engine import Program
     from .._tracing import Trace
     from .._trees import TreeDef
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_flatten = _trees.flatten_known
 _scheduler = engine.scheduler
+is_ready, set_stream = _xla.is_ready, _xla.set_stream
 
 
 class Arguments(NamedTuple):
@@ -67,29 +71,29 @@ class JitFunction(Generic[P, R]):
     ) -> None:
         if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
             raise TypeError(
-                f"jit: {_name_of(function)} is a coroutine or generator function; jit takes a plain function, whose call "
-                "gives pending Arrays that can be awaited"
+                f"jit: {_name_of(function)} is a coroutine or generator function; jit takes a plain function, whose "
+                "call gives pending Arrays that can be awaited"
             )
         functools.update_wrapper(self, function)
         self.name = name or _name_of(function)
         # Key -> entry: of all its programs, and of those that may be launched on the spot. The cache of programs, which
         # evicts from both, knows this function by these names.
         self.programs: dict[Any, Entry] = {}
-        self.fast: dict[Any, Entry] = {}
+        self.fast: dict[Any, tuple[Any, Any, ArraySpec | None, tuple[Array, ...], Program, Entry]] = {}
         self._function = function
         self._parameters = parameters_of(function)
         self._static = select("static", self._parameters, static_argnums, static_argnames)
         self._donated = select("donate", self._parameters, donate_argnums, donate_argnames)
         self._max_programs = max_programs
         self._built = 0  # programs, evicted ones too
+        # Replaced when there is a program, and so jaxlib has been loaded.
+        self._flatten: Callable[[Any], tuple[list[Any], TreeDef]] = _trees.flatten
         self._buckets: Buckets | None = None
         if buckets is not None:
             self._buckets = Buckets(self.name, self._parameters, buckets, bucket_axes, bucket_masks)
             both = self._donated.names & set(bucket_axes or {})
             if both:
                 raise ValueError(f"jit: {', '.join(sorted(both))} is padded to buckets, so it cannot be donated")
-        # Whether calls with positional arguments may have to do more than flatten them.
-        self._special = bool(self._static) or buckets is not None
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else Method(self, instance)
@@ -100,20 +104,52 @@ class JitFunction(Generic[P, R]):
     # Calls
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        if kwargs or self._special:
+        if kwargs:
             return self._call(args, kwargs)  # type: ignore[no-any-return]
-        leaves, structure = _flatten(args)
+        # From here on, the fast path: a quick program that is compiled and cannot fail, on ready arrays, is launched
+        # right here. It is written out and spares lookups, since each of them would be felt.
+        leaves, structure = self._flatten(args)
         try:
-            entry = self.fast[structure, tuple([x._spec for x in leaves])]
+            execute, handlers, spec, captured, program, entry = self.fast[structure, tuple([x._spec for x in leaves])]
         except (KeyError, AttributeError):
             return self._call(args, kwargs)  # type: ignore[no-any-return]
-        buffers = [x._buffer for x in leaves]
-        for x in entry.captured:
-            buffers.append(x._buffer)
-        results = launch_directly(entry.program, buffers)
-        if results is None:
+        if not _scheduler.open:
             return self._call(args, kwargs)  # type: ignore[no-any-return]
-        return results[0] if entry.leaf else entry.structure.unflatten(results)  # type: ignore[no-any-return]
+        buffers = [x._buffer for x in leaves]
+        if captured:
+            buffers += [x._buffer for x in captured]
+        for buffer in buffers:
+            if buffer is None:
+                return self._call(args, kwargs)  # type: ignore[no-any-return]
+        if _scheduler.flying:
+            set_stream(_scheduler.next_lane())
+        try:
+            if program.asynchronous:
+                results = execute(buffers).consume_with_handlers(handlers)
+            else:
+                start = perf_counter()
+                results = execute(buffers).consume_with_handlers(handlers)
+                seconds = perf_counter() - start
+                if seconds > LIMIT_SECONDS:
+                    self._launched_slowly(entry, seconds)
+                if program.synchronous or program.was_over(all(map(is_ready, results))):
+                    _scheduler.inline += 1
+                    if spec is not None:
+                        return Array(spec, results[0])  # type: ignore[return-value]
+                    return entry.structure.unflatten(map(Array, program.out_specs, results))  # type: ignore[no-any-return]
+        except _xla.ForeignError as error:
+            return entry.result(failed_directly(program, error))  # type: ignore[no-any-return]
+        pendings = _scheduler.adopt(program, results)
+        if spec is not None:
+            return Array(spec, None, pendings[0])  # type: ignore[return-value]
+        return entry.structure.unflatten(map(Array, program.out_specs, repeat(None), pendings))  # type: ignore[no-any-return]
+
+    def _launched_slowly(self, entry: Entry, seconds: float) -> None:
+        """Take a program that held the caller too long off the fast path."""
+        assert entry.program is not None
+        _scheduler.launched_slowly(entry.program, seconds)
+        for key in [key for key, fast in list(self.fast.items()) if fast[-1] is entry]:
+            self.fast.pop(key, None)
 
     def _call(self, args: Any, kwargs: Any, instance: object = None) -> Any:
         recording = tracing.recording
@@ -156,9 +192,13 @@ class JitFunction(Generic[P, R]):
         if entry.donated:
             names = functools.partial(self._describe, key, entry)
             give_up(arrays, operands, entry.donated, names)
-        elif program.launch_class is not None and len(key) == 2 and not program.may_fail:
-            self.fast[key] = entry
         results = enqueue(program, operands)
+        if not entry.donated and len(key) == 2 and program.launch_class is not None and not program.may_fail:
+            if program.launch_class.current == DEAR:
+                self.fast.pop(key, None)
+            else:
+                spec = program.out_spec if entry.leaf else None
+                self.fast[key] = program.execute, program.handlers, spec, entry.captured, program, entry
         for index in entry.donated:
             arrays[index].delete()
         return entry.result(results)
@@ -166,7 +206,7 @@ class JitFunction(Generic[P, R]):
     # Ahead of time
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
-        """The program for arguments of these shapes and dtypes, which are Arrays or ``aio.ShapeDtype``, not yet compiled.
+        """The program for arguments of these shapes and dtypes (Arrays or ``aio.ShapeDtype``), not yet compiled.
 
         >>> lowered = aio.jit(lambda x: x + 1).lower(aio.ShapeDtype((2, 3), "float32"))
         >>> "stablehlo.add" in lowered.as_text()
@@ -175,7 +215,7 @@ class JitFunction(Generic[P, R]):
         return self._lower(args, kwargs)
 
     async def compile(self, *args: Any, **kwargs: Any) -> Compiled:
-        """Compile the program for arguments of these shapes and dtypes, off the loop, so that no call has to wait for it.
+        """Compile the program for arguments of these shapes and dtypes, off the loop, before a call has to wait for it.
 
         Raises ``CompileError``.
 
@@ -241,8 +281,8 @@ class JitFunction(Generic[P, R]):
                 hash(value)
             except TypeError:
                 raise TypeError(
-                    f"{self.name}: static argument {self._static_name(where)} is a {type(value).__name__}, which cannot be "
-                    "hashed; pass a tuple for a list, or leave it out of the static arguments"
+                    f"{self.name}: static argument {self._static_name(where)} is a {type(value).__name__}, which "
+                    "cannot be hashed; pass a tuple for a list, or leave it out of the static arguments"
                 ) from None
         return tuple(dynamic), kwargs, static
 
@@ -288,8 +328,8 @@ class JitFunction(Generic[P, R]):
         argument = argument_names(self._parameters, _trees.paths(tree))[index]
         leaf = arguments.leaves[index]
         return TypeError(
-            f"{self.name}: argument {argument} is a {type(leaf).__name__}, which is no array, number or tree of them; name "
-            "it in static_argnames if the program may depend on its value"
+            f"{self.name}: argument {argument} is a {type(leaf).__name__}, which is no array, number or tree of them; "
+            "name it in static_argnames if the program may depend on its value"
         )
 
     def _key(self, arguments: Arguments, specs: Sequence[ArraySpec]) -> tuple[Any, ...]:
@@ -332,8 +372,8 @@ class JitFunction(Generic[P, R]):
     def _build(self, key: tuple[Any, ...], arguments: Arguments, traced: Traced) -> Entry:
         if self._max_programs is not None and self._built >= self._max_programs:
             raise CompileBudgetError(
-                f"{self.name} needs a new program, number {self._built + 1} under jit(max_programs={self._max_programs}): "
-                f"{self._explain(key)}"
+                f"{self.name} needs a new program, number {self._built + 1} under "
+                f"jit(max_programs={self._max_programs}): {self._explain(key)}"
             )
         donated = self._donated_leaves(arguments)
         program = None
@@ -344,6 +384,7 @@ class JitFunction(Generic[P, R]):
         entry = Entry(program, traced.captured, donated, traced.structure)
         added: Entry = engine.programs.add(entry, self, key, program, functools.partial(self._explain, key))
         self._built += added is entry
+        self._flatten = _trees.flattener()
         return added
 
     def _donated_leaves(self, arguments: Arguments) -> tuple[int, ...]:
@@ -451,15 +492,16 @@ def jit(
 ) -> JitFunction[P, R] | Callable[[Callable[P, R]], JitFunction[P, R]]:
     """Compile a function of Arrays, or of trees of them: each call runs as one program, and returns at once.
 
-    The function is traced for each new combination of shapes, dtypes and static arguments, so it must be pure. Arrays that
-    it closes over are passed along at each call. Python numbers are dynamic arguments, weak in promotion; static arguments,
-    by position or name, are hashable. The memory of donated arguments goes to the results, and the Arrays are deleted.
-    Raises ``TracedValueError`` at the call where the function needs a value, ``CompileBudgetError`` instead of making more
-    than ``max_programs`` programs.
+    The function is traced for each new combination of shapes, dtypes and static arguments, so it must be pure. Arrays
+    that it closes over are passed along at each call. Python numbers are dynamic arguments, weak in promotion; static
+    arguments, by position or name, are hashable. The memory of donated arguments goes to the results, and the Arrays
+    are deleted. Raises ``TracedValueError`` at the call where the function needs a value, ``CompileBudgetError``
+    instead of making more than ``max_programs`` programs.
 
-    ``buckets`` names lengths and the sizes that programs are made for; ``bucket_axes`` says which axes of which arguments
-    have these lengths: ``{"x": (None, "tokens")}`` for the second axis of ``x``. Arguments are padded with zeros to the next
-    size, and results cut back. ``bucket_masks`` names parameters that get a boolean mask of what is no padding.
+    ``buckets`` names lengths and the sizes that programs are made for; ``bucket_axes`` says which axes of which
+    arguments have these lengths: ``{"x": (None, "tokens")}`` for the second axis of ``x``. Arguments are padded with
+    zeros to the next size, and results cut back. ``bucket_masks`` names parameters that get a boolean mask of what is
+    no padding.
 
     >>> @aio.jit
     ... def step(weights, x):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,8 @@ from .signature import path_text
 from .tracing import trace
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from .._trees import Tree, TreeDef
 
 
@@ -42,7 +43,7 @@ def argument(function: str, x: Any) -> Array:
 
 
 def in_trace(name: str, function: Callable[..., Any], *trees: Tree) -> Any:
-    """``function(recording, *trees)``, with traced arrays in the trees: in the trace that is going on, or as one program.
+    """``function(recording, *trees)``, with traced arrays in the trees: in the trace going on, or as one program.
 
     The program is traced anew at each call, since functions may close over anything; an executable is found by content.
     """

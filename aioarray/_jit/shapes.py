@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .. import _dtypes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .._dtypes import DType
 
 

@@ -26,9 +26,7 @@ class Selection:
         return bool(self.positions or self.names)
 
 
-def select(
-    option: str, parameters: list[inspect.Parameter] | None, positions: Positions, names: Names
-) -> Selection:
+def select(option: str, parameters: list[inspect.Parameter] | None, positions: Positions, names: Names) -> Selection:
     """The parameters given by ``positions`` and ``names``; each found by both where the signature is known.
 
     Raises ``ValueError`` where there is no such parameter. ``option`` names the pair in messages: "static", "donate".

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _trees
@@ -10,6 +9,8 @@ from .._traced import Recording
 from .signature import path_text
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from .._array import Array
     from .._graph import ArraySpec, Node
     from .._trees import TreeDef

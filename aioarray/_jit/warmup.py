@@ -9,11 +9,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .._engine import current_host
-from .ahead import Compiled
-from .function import JitFunction, Method
 
 if TYPE_CHECKING:
-    from .ahead import Lowered
+    from .ahead import Compiled, Lowered
+    from .function import JitFunction, Method
 
 logger = logging.getLogger("aioarray")
 
@@ -28,10 +27,10 @@ async def warmup(
 ) -> list[Compiled]:
     """Compile jitted functions for given arguments, in parallel and off the loop; give the compiled programs.
 
-    ``programs`` are pairs of a function and the tuple of its arguments (Arrays or ``aio.ShapeDtype``); a single argument may
-    stand without tuple. With ``progress=True`` a bar is shown, if rich is installed and stderr is a terminal, or log messages
-    of level INFO; a function is called with (how many are done, how many there are, name). Raises the first
-    ``CompileError``.
+    ``programs`` are pairs of a function and the tuple of its arguments (Arrays or ``aio.ShapeDtype``); a single
+    argument may stand without tuple. With ``progress=True`` a bar is shown, if rich is installed and stderr is a
+    terminal, or log messages of level INFO; a function is called with (how many are done, how many there are, name).
+    Raises the first ``CompileError``.
 
     >>> f = aio.jit(lambda x: x + 1)
     >>> await aio.warmup([(f, (aio.ShapeDtype(n, "float32"),)) for n in (2, 4)])

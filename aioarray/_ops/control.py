@@ -6,14 +6,16 @@ like any other; in StableHLO the region does not take them as arguments, it name
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .. import _dtypes
 from .._graph import ArraySpec, Emitter, Graph, Node, Op, Specs, array_spec, results
 from ._primitives import maximum, minimum, reshape
 from ._rules import convert, scalar
 from .gather import DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class Body(NamedTuple):
