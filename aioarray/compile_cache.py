@@ -105,9 +105,8 @@ def freeze() -> None:
     >>> f = aio.jit(lambda x: x * 3 - 1)
     >>> aio.compile_cache.freeze()
     >>> f(x)
-    Traceback (most recent call last): aioarray._errors.CompileBudgetError: <lambda> needs a new program, but the
-    compile cache is frozen; compile it before \
-aio.compile_cache.freeze(), for example with aio.warmup
+    Traceback (most recent call last):
+    aioarray._errors.CompileBudgetError: <lambda> needs a new program, but the compile cache is frozen...
     >>> aio.compile_cache.thaw()
     """
     budget.freeze()

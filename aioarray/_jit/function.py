@@ -510,7 +510,7 @@ def jit(
     {'y': Array([3., 3.], dtype=float32)}
     >>> @aio.jit(buckets={"n": (4, 8)}, bucket_axes={"x": ("n",)}, bucket_masks={"mask": "n"})
     ... def mean(x, mask):
-    ...     return aio.sum(x * mask) / aio.sum(mask)
+    ...     return aio.sum(x * mask) / aio.sum(mask, dtype=x.dtype)
     >>> mean(aio.asarray([1.0, 2.0, 6.0]))
     Array(3., dtype=float32)
     """
