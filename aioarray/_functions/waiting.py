@@ -193,8 +193,8 @@ class Stats(TypedDict):
 def stats() -> Stats:
     """How much work was enqueued, launched, finished, failed and dropped; what is under way; compiles and threads.
 
-    >>> aio.stats()["failed"]
-    0
+    >>> sorted(aio.stats())[:4]
+    ['cache_hits', 'compiles', 'dropped', 'enqueued']
     """
     scheduler, compiler = engine.scheduler, engine.compiler
     inline = scheduler.inline
