@@ -1,16 +1,18 @@
-"""How public functions run: ``unary``, ``binary`` and ``call`` for operations, ``fused`` for what is composed of them."""
+"""How public functions run: ``unary``, ``binary`` and ``call`` for operations, ``fused`` for compositions."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from ._array import Array, ArrayLike, binary, call, from_host, unary
 from ._engine import engine
-from ._graph import Definition, Node
+from ._graph import Definition
 from ._traced import Recording, TracedArray
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["ArrayLike", "binary", "call", "from_host", "fused", "unary"]
 
@@ -27,8 +29,8 @@ def fused(
 ) -> Callable[P, R] | Callable[[Callable[P, R]], Callable[P, R]]:
     """Make a function written with public functions run as one program.
 
-    Its positional-only parameters are arrays, and those named in ``arrays``; an argument that is a tuple or list stands for
-    several. All others are static. It may return an array or a tuple of arrays.
+    Its positional-only parameters are arrays, and those named in ``arrays``; an argument that is a tuple or list stands
+    for several. All others are static. It may return an array or a tuple of arrays.
     """
     if function is None:
         return lambda f: _fuse(f, arrays)

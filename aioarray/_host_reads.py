@@ -1,4 +1,4 @@
-"""Reading an Array's value on the host, where the caller waits for it: ``float(x)``, ``x.tolist()``, ``repr(x)`` and so on."""
+"""Reading an Array's value on the host, where the caller waits for it: ``float(x)``, ``x.tolist()``, ``repr(x)``."""
 
 from __future__ import annotations
 

@@ -1,22 +1,23 @@
 """Graph to StableHLO text, in MLIR's generic form (one syntax for every operation).
 
-Text, not the MLIR bindings: jaxlib parses it inside ``compile_and_load`` with the GIL released, the bindings would build
-it object by object holding the GIL; and the text itself is the key under which equal programs are shared.
+Text, not the MLIR bindings: jaxlib parses it inside ``compile_and_load`` with the GIL released, the bindings would
+build it object by object holding the GIL; and the text itself is the key under which equal programs are shared.
 """
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _dtypes
+from . import _dtypes, _xla
 from ._graph import CONSTANT, INPUT, RESULT, ArraySpec, Graph, Node, Specs, verify
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from ._dtypes import DType
 
 # Lowering runs on a compile worker; after this many nodes it lets waiting threads have the GIL, since the
@@ -55,6 +56,8 @@ class ModuleEmitter:
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._count = 0
+        self.functions: dict[str, None] = {}  # texts of functions beside main, in order
+        self.dynamic = False
 
     def fresh(self) -> str:
         self._count += 1
@@ -135,6 +138,14 @@ class ModuleEmitter:
         assert node.op is not INPUT, "inputs are named before the body is written"
         return node.op.lower(self, node, tuple(names[id(child)] for child in node.inputs))
 
+    def add_functions(self, text: str, dynamic: bool) -> None:
+        """Have functions in the module, for ``func.call``: once, however often they are added.
+
+        ``dynamic`` says that there are shapes in them which XLA first has to derive from those of main's arguments.
+        """
+        self.functions[text] = None
+        self.dynamic = self.dynamic or dynamic
+
     def lines(self) -> list[str]:
         return self._lines
 
@@ -153,12 +164,13 @@ def lower(graph: Graph, donated: Collection[int] = ()) -> str:
     values = emitter.body(graph, names)
     types = ", ".join(tensor_type(node.spec) for node in graph.outputs)
     body = "\n    ".join(emitter.lines())
+    functions = "".join(f"{text}\n" for text in emitter.functions)
     return (
-        f"module @{_symbol(graph.name)} {{\n"
+        f"module @{_symbol(graph.name)}{_xla.DYNAMIC if emitter.dynamic else ''} {{\n"
         f"  func.func public @main({arguments}) -> ({types}) {{\n"
         f"    {body}\n"
         f'    "func.return"({", ".join(values)}) : ({types}) -> ()\n'
-        f"  }}\n}}\n"
+        f"  }}\n{functions}}}\n"
     )
 
 

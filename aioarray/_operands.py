@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -13,6 +12,8 @@ from ._errors import DeletedArrayError
 from ._graph import ArraySpec, Definition, Graph, Node, array_spec, input_node, operations
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ._dtypes import DType, Scalar
     from ._xla import Buffer, Device
 
@@ -189,9 +190,9 @@ def find_program(
         program = engine.programs.add(program, definition, key, compiled, lambda: _explain(definition, specs, static))
     else:
         program.used = True
-    if type(program) is Program:
-        if program.tiny and program.single and key not in definition.fast and not _config.overridden():
-            definition.fast[key] = (program.execute, program.handlers, program.out_spec, program)
+    fast = definition.fast
+    if type(program) is Program and program.tiny and program.single and not _config.overridden() and key not in fast:
+        fast[key] = (program.execute, program.handlers, program.out_spec, program)
     return program
 
 

@@ -1,6 +1,7 @@
 """The dtypes under their public names: scalar types, as NumPy has them, which ``x.dtype`` compares equal to.
 
-Types, not ``numpy.dtype`` objects: of those, ``dtype("float64") == None`` is True, over which programs that compare trip.
+Types, not ``numpy.dtype`` objects: of those, ``dtype("float64") == None`` is True, which is no help to programs that
+compare.
 """
 
 from __future__ import annotations

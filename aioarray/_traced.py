@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Recording:
-    """The trace of one function, or of the body of one of its loops. One thread; ``with`` it, the function is called."""
+    """The trace of one function, or of the body of one of its loops. One thread; ``with`` it, the function runs."""
 
     __slots__ = ("captured", "closed", "device", "inputs", "name", "parent")
 
@@ -150,8 +150,8 @@ class TracedArray(Array):
             )
         raise TracedValueError(
             f"{what}{place}: inside {self._trace.name!r}, which is being traced, this array {self._spec} has no value "
-            "yet. Use aio.where or aio.lax.cond to choose by it, a static argument for what shapes depend on, or compute "
-            "it outside"
+            "yet. Use aio.where or aio.lax.cond to choose by it, a static argument for what shapes depend on, or "
+            "compute it outside"
         )
 
     def _settle(self, what: str) -> Pending | None:
@@ -186,8 +186,8 @@ class TracedArray(Array):
     def _replace(self, other: Array) -> None:
         if self._trace is not tracing.recording:
             raise TracedValueError(
-                f"update in place of an array of {self._trace.name!r} outside of it, or in the body of a loop or branch; "
-                "there, make it a part of what the body takes and returns"
+                f"update in place of an array of {self._trace.name!r} outside of it, or in the body of a loop or "
+                "branch; there, make it a part of what the body takes and returns"
             )
         self._node = self._trace.node("setitem", other)
         self._spec = array_spec(self._node.shape, self._node.dtype, self._trace.device, self._node.weak)

@@ -164,8 +164,6 @@ def test_runner_awaits_on_one_loop_and_prints_values() -> None:
     assert run_examples(parse(text)) == ""
 
 
-@pytest.mark.parametrize(
-    "source", ["1 + 1", "await asyncio.sleep(0, 2)", "await nothing", "1 +", "await await"]
-)
+@pytest.mark.parametrize("source", ["1 + 1", "await asyncio.sleep(0, 2)", "await nothing", "1 +", "await await"])
 def test_runner_reports_what_is_not_true(source: str) -> None:
     assert "Failed example" in run_examples(parse(f">>> {source}\n3\n"))

@@ -41,7 +41,7 @@ LAUNCH_WORKERS: Final = 2
 def appended(
     references: list[ReferenceType[Launch]] | None, reference: ReferenceType[Launch]
 ) -> list[ReferenceType[Launch]]:
-    """``references`` with one more. Those of the dead are left out now and then, so that the list does not grow by them."""
+    """``references`` with one more; now and then without those of the dead, so that the list does not grow by them."""
     if references is None:
         return [reference]
     if len(references) >= 64 and len(references).bit_count() == 1:

@@ -1,8 +1,8 @@
 """Awaiting: how the end of a launch gets to the coroutines that wait for it, on any loop.
 
 Each thread that runs a loop has a ``Host`` for it: the way to run something there from another thread. A launch has at
-most one ``Rendezvous`` for each host, where that loop's tasks line up; so the thread that notices the end makes one call
-for each loop, not one for each task.
+most one ``Rendezvous`` for each host, where that loop's tasks line up; so the thread that notices the end makes one
+call for each loop, not one for each task.
 
 Nothing is bound to the loop an Array was created on, and nothing is kept for a loop beyond the wait.
 """

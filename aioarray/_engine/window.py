@@ -63,8 +63,8 @@ class Window(ABC):
         self._closing = False
         self._fast_path = False
         self._traces = 0  # functions that are being traced, on any thread: what they call must not be launched
-        # Launched, unfinished, oldest first, each with a buffer to wait on. The fast path looks whether there are any, and
-        # adds to it without the lock.
+        # Launched, unfinished, oldest first, each with a buffer to wait on. The fast path looks whether there are any,
+        # and adds to it without the lock.
         self.flying: dict[Launch, Buffer] = {}
         self._launching = 0  # launches that some thread is just giving to PJRT
         # Launches that wait, and those of them that have died since nobody can see their results: what is queued is not

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Generator, Iterable
-from typing import Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 import anyio.to_thread
 
@@ -13,6 +12,9 @@ from .. import _trees, _xla
 from .._array import Array, from_host
 from .._engine import HIGH_WATER, Callback, current_host, engine, wait_drained
 from .._host_values import host_array
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Generator, Iterable
 
 __all__ = [
     "Stats",
@@ -139,8 +141,8 @@ async def drain(limit: int = HIGH_WATER) -> None:
 async def device_put(tree: Any, device: _xla.Device | str | None = None) -> Any:
     """Copy the host arrays in ``tree`` to ``device`` without holding the loop; give the tree with Arrays.
 
-    The host arrays must not change until it returns. Python numbers get the default dtypes. Arrays are moved if they are on
-    another device. Raises ``TypeError`` for leaves that are no numbers.
+    The host arrays must not change until it returns. Python numbers get the default dtypes. Arrays are moved if they
+    are on another device. Raises ``TypeError`` for leaves that are no numbers.
 
     >>> import numpy as np
     >>> await aio.device_put({"weights": np.ones((2, 2), np.float32)})
@@ -166,8 +168,8 @@ async def device_put(tree: Any, device: _xla.Device | str | None = None) -> Any:
 async def run_sync(function: Callable[..., T], /, *args: Any) -> T:
     """Call ``function(*args)`` on a worker thread, where reading Arrays holds no event loop; give its result.
 
-    For code that needs values: shapes that depend on data, other libraries. When the await is cancelled, the call goes on to
-    its end first.
+    For code that needs values: shapes that depend on data, other libraries. When the await is cancelled, the call goes
+    on to its end first.
 
     >>> await aio.run_sync(lambda x: int(x[0]) + 1, aio.asarray([41, 0]))
     42

@@ -25,7 +25,7 @@ class Definition:
         self.body = body
         # Key -> program. Filled by the loop or any other thread that enqueues; emptied by the engine's eviction.
         self.programs: dict[Any, Any] = {}
-        # The same keys, for programs that may be launched on the spot: (execute, handlers, spec of the result, program).
+        # The same keys, for programs that may be launched on the spot: (execute, handlers, result's spec, program).
         self.fast: dict[Any, tuple[Any, Any, Any, Any]] = {}
 
     def __call__(self, *arguments: Any) -> Any:

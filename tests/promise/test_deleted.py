@@ -6,14 +6,16 @@ import asyncio
 import copy
 import operator
 import pickle
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import aioarray as aio
 from tests.promise.work import LOST, products, warm_up
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 USES: dict[str, Callable[[aio.Array], Any]] = {
     "add": lambda x: x + 1,
