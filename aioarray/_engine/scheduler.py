@@ -304,7 +304,7 @@ class Scheduler(Window):
         Takes the lock only where somebody else is concerned: this is as long as the launch itself. Each line that
         changes something is one step for other threads, which therefore go through copies of ``flying``.
         """
-        launch = Launch(program, [], [], None, LAUNCHED)
+        launch = Launch(program, [], [], origin(), LAUNCHED)
         pendings = [Pending(launch, buffer) for buffer in buffers]
         launch.outputs = list(map(weakref.ref, pendings))
         self.enqueued += 1

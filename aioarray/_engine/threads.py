@@ -1,8 +1,8 @@
 """The engine's threads, started without holding up whoever asks for one.
 
 ``Thread.start`` waits until the new thread runs, which on busy cores takes milliseconds; so one thread, the
-housekeeper, does all the starting. It also logs, for code that must not wait for a log handler. All are daemons, since the
-interpreter joins others before the atexit hook that ends these.
+housekeeper, does all the starting. It also logs, for code that must not wait for a log handler. All are daemons, since
+the interpreter joins others before the atexit hook that ends these.
 """
 
 from __future__ import annotations

@@ -221,6 +221,20 @@ def test_an_error_of_the_call_belongs_to_the_result() -> None:
         assert device.in_flight == 0
 
 
+def test_an_error_after_the_fast_path_names_the_line_too() -> None:
+    with scheduler() as device:
+        buffer = FakeBuffer()
+        (pending,) = device.adopt(program(FakeComputation(), name="adopted"), [buffer])
+        waiter = bell(device, pending)
+        buffer.fail("INTERNAL: late")
+        assert waiter.heard()
+        error = pending.failure.exception()
+        assert "adopted" in str(error)
+        assert "late" in str(error)
+        assert "test_scheduler.py" in error.location
+        assert device.in_flight == 0
+
+
 def test_waiters_are_told_once() -> None:
     work = FakeComputation()
     with scheduler() as device:
