@@ -227,7 +227,7 @@ def corrupt_bit(content: bytes) -> bytes:
 
 
 def corrupt_header(content: bytes) -> bytes:
-    return content.replace(b'"jaxlib": "', b'"jaxlib": "9', 1)
+    return content.replace(b"jaxlib ", b"jaxlib 9", 1)
 
 
 def corrupt_foreign(content: bytes) -> bytes:

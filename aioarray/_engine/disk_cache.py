@@ -2,7 +2,7 @@
 
 One file an entry, named by its key::
 
-    magic, SHA-256 of all that follows, length of the header, header (JSON), serialised executable
+    magic, SHA-256 of all that follows, length of the header, header (lines "name value"), serialised executable
 
 An entry that is cut off, altered, of another version or for another kind of CPU is a miss, which is logged, and is
 replaced by what is compiled then. Files are written under another name and renamed, so that any number of processes
@@ -15,12 +15,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
+import itertools
 import logging
 import os
-import platform
 import struct
-import tempfile
 import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -57,12 +55,13 @@ _NOT_STORED: tuple[type[Exception], ...] = (OSError, *_xla.ForeignError)
 class DiskCache:
     """A directory of executables. Fields are written by compile workers, without a lock: they are estimates."""
 
-    __slots__ = ("_bytes", "_stores", "directory", "limit_bytes")
+    __slots__ = ("_bytes", "_numbers", "_stores", "directory", "limit_bytes")
 
     def __init__(self, directory: str, limit_bytes: int = LIMIT_BYTES) -> None:
         self.directory = directory
         self.limit_bytes = limit_bytes
         self._bytes = 0
+        self._numbers = itertools.count()
         self._stores = 0
         os.makedirs(directory, mode=0o700, exist_ok=True)
         check_private(directory)
@@ -105,9 +104,9 @@ class DiskCache:
         return os.path.join(self.directory, key + SUFFIX)
 
     def _write(self, path: str, content: bytes) -> None:
-        descriptor, temporary = tempfile.mkstemp(dir=self.directory, suffix=".tmp")
+        temporary = f"{path}.{os.getpid()}.{next(self._numbers)}.tmp"
         try:
-            with os.fdopen(descriptor, "wb") as file:
+            with open(temporary, "xb") as file:
                 file.write(content)
             os.replace(temporary, path)
         except BaseException:
@@ -157,7 +156,8 @@ def check_private(directory: str) -> None:
 
 
 def _pack(executable: bytes, key: str) -> bytes:
-    header = json.dumps({**_environment(), "key": key, "bytes": len(executable)}, sort_keys=True).encode()
+    described = {**_environment(), "key": key, "bytes": len(executable)}
+    header = "\n".join([f"{name} {value}" for name, value in described.items()]).encode()
     body = struct.pack("<I", len(header)) + header + executable
     return MAGIC + hashlib.sha256(body).digest() + body
 
@@ -170,10 +170,11 @@ def _unpack(content: bytes, key: str) -> bytes:
     if hashlib.sha256(body).digest() != content[len(MAGIC) : start]:
         raise CacheEntryError(f"its checksum is wrong ({len(content)} bytes)")
     (length,) = struct.unpack_from("<I", body)
-    header = json.loads(bytes(body[4 : 4 + length]))
-    expected: dict[str, Any] = {**_environment(), "key": key, "bytes": len(body) - 4 - length}
+    lines = bytes(body[4 : 4 + length]).decode().splitlines()
+    header = dict([line.split(" ", 1) for line in lines])
+    expected = {**_environment(), "key": key, "bytes": len(body) - 4 - length}
     for name, value in expected.items():
-        if header.get(name) != value:
+        if header.get(name) != str(value):
             raise CacheEntryError(f"it is for {name} {header.get(name)!r}, this is {value!r}")
     return bytes(body[4 + length :])
 
@@ -185,11 +186,9 @@ def _environment() -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def cpu_features() -> str:
     """A digest of what kind of CPU this is: machine code for another kind may not run here, or run slowly."""
-    described = [platform.machine()]
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
-            # x86 lists "flags", ARM "Features".
-            described += sorted({line.strip() for line in file if line.startswith(("flags", "Features"))})
-    except OSError:
-        described.append(platform.processor())
+    described = [os.uname().machine if hasattr(os, "uname") else os.environ.get("PROCESSOR_IDENTIFIER", "")]
+    # Elsewhere than on Linux the machine has to do; XLA checks what it loads, too.
+    with contextlib.suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+        # x86 lists "flags", ARM "Features".
+        described += sorted({line.strip() for line in file if line.startswith(("flags", "Features"))})
     return hashlib.sha256("\n".join(described).encode()).hexdigest()[:16]
