@@ -48,9 +48,7 @@ class DeviceError(AioArrayError, RuntimeError):
     'matmul failed with RESOURCE_EXHAUSTED: out of memory'
     """
 
-    def __init__(
-        self, detail: str, *, operation: str, location: str | None = None, status: str = "UNKNOWN"
-    ) -> None:
+    def __init__(self, detail: str, *, operation: str, location: str | None = None, status: str = "UNKNOWN") -> None:
         where = f" (enqueued at {location})" if location is not None else ""
         super().__init__(f"{operation}{where} failed with {status}: {detail}")
         self.detail = detail

@@ -39,6 +39,7 @@ LAYERS[""] = 9
 
 # (file, imported module) -> why this import has to wait for a call. A good reason is an optional package.
 LAZY_IMPORTS: dict[tuple[str, str], str] = {
+    ("aioarray/__init__.py", "<computed>"): "namespaces are loaded at first use, to keep the import light",
     ("aioarray/_engine/waiting.py", "aioarray._engine._trio"): "trio is optional, and loaded where it runs",
     ("aioarray/_jit/warmup.py", "aioarray._jit._rich"): "rich is optional, and loaded where its progress bar is wanted",
 }

@@ -6,6 +6,7 @@
 ``client``       the PJRT client and its `Device` objects
 ``buffers``      host arrays to device Buffers and back, DLPack, errors in place of values
 ``executable``   StableHLO text to `Executable`, cost, serialised programs, result handlers
+``artifacts``    programs whose shapes are known only when they are compiled
 ``custom_calls`` LAPACK for ``stablehlo.custom_call``
 ``streams``      execution stream ids
 ``tree``         nested containers
@@ -15,6 +16,7 @@
 Importing it loads jaxlib's extension module, if that is of a supported version, and starts nothing.
 """
 
+from .artifacts import DYNAMIC
 from .bindings import Buffer, LoadedExecutable, ResultHandler, SpecLike, installed_version
 from .buffers import (
     can_alias,
@@ -49,6 +51,7 @@ from .version import check_version
 
 __all__ = [
     "DEFAULT_OPTIONS",
+    "DYNAMIC",
     "Buffer",
     "Cost",
     "Device",

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from . import bindings
+from .artifacts import DYNAMIC, refine
 from .bindings import LoadedExecutable, ResultHandler, SpecLike, xla_client
 from .client import Device, get_client
 
@@ -85,10 +86,14 @@ class Executable:
 def compile(text: bytes, device: Device, *, options: Mapping[str, OptionValue] | None = None) -> Executable:
     """Compile a StableHLO module in MLIR's text form (or bytecode); holds the calling thread, not the GIL.
 
+    If its first line has DYNAMIC, shapes inside it are derived from those of main's arguments first.
+
     ``options`` are XLA's debug options by name ("xla_cpu_enable_fast_math": True), of the option's own type,
     over DEFAULT_OPTIONS. Raises a ForeignError on a wrong program, name or type.
     """
     client = get_client()
+    if DYNAMIC.encode() in text.partition(b"\n")[0]:
+        text = refine(text)
     return Executable(client.compile_and_load(text, device._device_list, _compile_options(device, options)), device)
 
 

@@ -1,6 +1,6 @@
 """Many different programs asked for at once from an event loop: how late the loop is, and how busy the cores are.
 
-    python tests/benchmarks/compile_many.py [count]
+python tests/benchmarks/compile_many.py [count]
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ async def main(count: int) -> None:
     measuring.cancel()
     quantiles = [float(np.quantile(late, q)) * 1e3 for q in (0.5, 0.99, 1.0)]
     print(f"{count} programs: enqueued in {enqueued:.2f} s, ready after {seconds:.2f} s")
-    print(f"compiled {aio.compile_cache.stats()['compiles'] - compiles}, cores busy {(processor_seconds() - busy) / seconds:.2f}")
+    count = aio.compile_cache.stats()["compiles"] - compiles
+    print(f"compiled {count}, cores busy {(processor_seconds() - busy) / seconds:.2f}")
     print("lag p50 {:.2f} ms, p99 {:.2f} ms, largest {:.2f} ms".format(*quantiles))
 
 

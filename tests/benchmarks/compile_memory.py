@@ -1,6 +1,6 @@
 """Many shapes through one jitted function with the default limits: does the process grow?
 
-    python tests/benchmarks/compile_memory.py [count]
+python tests/benchmarks/compile_memory.py [count]
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def main(count: int) -> None:
             gc.collect()
             stats = aio.compile_cache.stats()
             print(
-                f"{number:7} shapes {resident_megabytes():8.1f} MB, {stats['entries']} programs, {stats['evicted']} evicted, "
+                f"{number:7} shapes {resident_megabytes():8.1f} MB, {stats['entries']} programs, "
+                f"{stats['evicted']} evicted, "
                 f"{stats['bytes'] / 1e6:.0f} MB counted, {time.perf_counter() - start:.0f} s",
                 flush=True,
             )

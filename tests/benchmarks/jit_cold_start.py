@@ -2,9 +2,9 @@
 
     python tests/benchmarks/jit_cold_start.py [interpreter with jax]
 
-needs `jax` installed, here or for the other interpreter: jaxlib imports `jax` at the first host read wherever it can, which
-is not what a user without `jax` waits for. Prints medians in milliseconds of five fresh processes, imports included; the processes of the two
-libraries take turns.
+needs `jax` installed, here or for the other interpreter: jaxlib imports `jax` at the first host read wherever it can,
+which is not what a user without `jax` waits for. Prints medians in milliseconds of five fresh processes, imports
+included; the processes of the two libraries take turns.
 """
 
 from __future__ import annotations
