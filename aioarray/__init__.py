@@ -279,6 +279,7 @@ __all__ = [
     "exp2",
     "expand_dims",
     "expm1",
+    "export",
     "eye",
     "fft",
     "finfo",
@@ -425,10 +426,10 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from . import fft, io, linalg, nn, random
+    from . import export, fft, io, linalg, nn, random
 
 # Namespaces that are loaded when they are first used, which makes `import aioarray` a fifth faster.
-_LAZY = frozenset({"fft", "io", "linalg", "nn", "random"})
+_LAZY = frozenset({"export", "fft", "io", "linalg", "nn", "random"})
 
 
 def __getattr__(name: str) -> object:

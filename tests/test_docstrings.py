@@ -30,6 +30,8 @@ VARIADIC = {
     "lax.cond": "the operands of the branches",
     "einsum": "as many operands as the subscripts have terms",
     "eval_shape": "the arguments of the function",
+    "export.save": "the arguments of the function",
+    "export.serialize": "the arguments of the function",
     "meshgrid": "any number of arrays, by the standard",
     "result_type": "any number of arrays and dtypes, by the standard",
     "run_sync": "the arguments of the function it is given",

@@ -1,0 +1,36 @@
+"""Damaged files are refused, and do no harm; ``fuzz.py`` tries many more of them."""
+
+from __future__ import annotations
+
+import collections
+import random
+
+import pytest
+
+from aioarray.errors import FormatError
+from aioarray.export import _container, _process
+from tests.export import fuzz
+
+
+def test_damaged_descriptions_are_refused_or_read() -> None:
+    outcomes: collections.Counter[str] = collections.Counter()
+    files = fuzz.originals("jax.export")
+    for number in range(5000):
+        draw = random.Random(number)
+        try:
+            container = _container.decode(fuzz.damaged(draw.choice(files), draw), "file")
+        except FormatError:
+            outcomes["refused"] += 1
+        else:
+            assert container.in_tree.count() == len(container.in_types)
+            outcomes["read"] += 1
+    assert outcomes["refused"] > 500
+    assert outcomes["read"] > 500
+
+
+@pytest.mark.parametrize("kind", fuzz.KINDS)
+def test_damaged_files_are_refused_or_programs(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_process, "SECONDS", 3.0)
+    outcomes = fuzz.run(kind, 0, 60)
+    assert outcomes.total() == 60
+    assert outcomes["refused"] > 20
