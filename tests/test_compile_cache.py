@@ -132,10 +132,11 @@ def test_limit_in_bytes() -> None:
 def test_programs_that_share_an_executable_count_once() -> None:
     aio.compile_cache.clear()
     x = aio.ones(7)
-    aio.jit(lambda x: x + 93.5)(x).block_until_ready()
+    f, g = aio.jit(lambda x: x + 93.5), aio.jit(lambda y: y + 93.5)
+    f(x).block_until_ready()
     compiles()
     one = aio.compile_cache.stats()["bytes"]
-    aio.jit(lambda y: y + 93.5)(x).block_until_ready()
+    g(x).block_until_ready()
     compiles()
     assert aio.compile_cache.stats()["entries"] == 2
     assert aio.compile_cache.stats()["bytes"] == one

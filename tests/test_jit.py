@@ -539,10 +539,23 @@ def test_dropped_functions_free_their_arrays() -> None:
     f, alive = make()
     f(1.0).block_until_ready()
     assert alive() is not None
+    programs = aio.compile_cache.stats()["entries"]
     del f
-    aio.compile_cache.clear()
     gc.collect()
     assert alive() is None
+    assert aio.compile_cache.stats()["entries"] == programs - 1
+
+
+def test_functions_made_for_one_call_find_their_executable() -> None:
+    def run(x: aio.Array) -> aio.Array:
+        return aio.jit(lambda x: aio.atan(x) + 22.25)(x)
+
+    x = aio.ones(3)
+    run(x).block_until_ready()
+    before = compiles()
+    for _ in range(3):
+        run(x).block_until_ready()
+    assert compiles() == before
 
 
 def test_array_of_another_device_is_refused() -> None:

@@ -72,7 +72,7 @@ class Compiler:
         # Told about each program that has become executable or has failed; set once, before the first submission.
         self._done: Callable[[Program], None] | None = None
         self._executables: WeakValueDictionary[str, _xla.Executable] = WeakValueDictionary()
-        # Those of programs that are in no cache, made for one call each: the next call finds them by content.
+        # Those of programs that are in no cache, or no more, made for a call or two: the next finds them by content.
         self._recent: deque[_xla.Executable] = deque(maxlen=RECENT)
         self._queue: deque[Program] = deque()
         self._in_progress: dict[str, list[Program]] = {}  # key -> programs that wait for another's compile
@@ -232,7 +232,7 @@ class Compiler:
         return executable
 
     def _compile_anew(self, text: bytes, program: Program) -> tuple[_xla.Executable | None, Failure | None]:
-        if budget.is_frozen() and program not in self._programs:
+        if budget.is_frozen() and not program.cached:
             message = "the compile cache is frozen, and no program compiled before is equal to this one"
             return None, Failure(program.name, None, "FAILED_PRECONDITION", message, compiling=True)
         try:

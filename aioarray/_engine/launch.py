@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 if TYPE_CHECKING:
     from weakref import ReferenceType
 
-    from .._graph import ArraySpec, Definition, Graph
+    from .._graph import ArraySpec, Graph
     from .._xla import Buffer, Device, Executable, ResultHandler
     from .cost import LaunchClass
     from .failure import Failure, Origin
@@ -43,6 +43,7 @@ class Program:
     __slots__ = (
         "asynchronous",
         "bounded",
+        "cached",
         "device",
         "donated",
         "executable",
@@ -51,14 +52,12 @@ class Program:
         "graph",
         "handlers",
         "in_specs",
-        "key",
         "launch_class",
         "may_fail",
         "name",
         "options",
         "out_spec",
         "out_specs",
-        "owner",
         "proofs",
         "requested",
         "single",
@@ -109,9 +108,7 @@ class Program:
         self.failure: Failure | None = None  # why it does not compile
         self.requested = False  # handed to the compile service
         self.waiting: list[ReferenceType[Launch]] = []  # launches that wait for the executable
-        # For the cache of programs: the definition this program is of, and its key there.
-        self.owner: Definition | None = None
-        self.key: Any = None
+        self.cached = False  # it was entered in the cache of programs; set there
         self.used = True  # set by any thread at each use, cleared by eviction
 
     def was_over(self, over: bool) -> bool:

@@ -11,11 +11,13 @@ from __future__ import annotations
 import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any, Final, Protocol
+from weakref import ref
 
 from . import budget
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from weakref import ReferenceType
 
     from .._xla import Executable
     from .launch import Program
@@ -37,7 +39,7 @@ class Owner(Protocol):
 
 
 class Used(Protocol):
-    """What a call finds under a key: a program, or something that leads to one."""
+    """A program, or what stands in place of one that need not be compiled."""
 
     used: bool  # set by any thread at each use
 
@@ -45,10 +47,10 @@ class Used(Protocol):
 class Slot:
     """The place of one entry in the cache. Under the cache's lock."""
 
-    __slots__ = ("entry", "executable", "key", "owner", "program")
+    __slots__ = ("executable", "key", "mark", "owner", "program")
 
-    def __init__(self, entry: Used, owner: Owner, key: Any, program: Program | None) -> None:
-        self.entry = entry
+    def __init__(self, mark: Used, owner: ReferenceType[Owner], key: Any, program: Program | None) -> None:
+        self.mark = mark
         self.owner = owner
         self.key = key
         self.program = program
@@ -58,7 +60,7 @@ class Slot:
 class ProgramCache:
     """The only instance is ``engine.programs``. Any thread."""
 
-    __slots__ = ("_held", "_lock", "_ring", "_slots", "bytes", "evicted", "limit_bytes", "limit_entries")
+    __slots__ = ("_gone", "_held", "_lock", "_ring", "_slots", "bytes", "evicted", "limit_bytes", "limit_entries")
 
     def __init__(self, entries: int = ENTRIES, limit_bytes: int = BYTES) -> None:
         self.limit_entries = entries
@@ -67,13 +69,15 @@ class ProgramCache:
         self.bytes = 0  # of the executables of its programs, estimated
         self._ring: deque[Slot] = deque()  # oldest first; under _lock, as everything below
         self._slots: dict[Program, Slot] = {}
+        # Owners that have died, which they may do anywhere at any moment: put here by a method of C.
+        self._gone: deque[ReferenceType[Owner]] = deque()
         # Executable -> how many programs share it, and its size.
         self._held: dict[Executable, tuple[int, int]] = {}
         self._lock = threading.RLock()
 
     def add(
         self,
-        entry: Used,
+        entry: Any,
         owner: Owner,
         key: Any,
         program: Program | None = None,
@@ -82,7 +86,8 @@ class ProgramCache:
         """Enter ``entry`` into ``owner`` under ``key``; or give the one that another thread has entered.
 
         ``program`` is what it leads to, if that is to be compiled: this counts against the budgets of the caller, with
-        ``explain()`` saying how it came to that. Raises ``CompileBudgetError``.
+        ``explain()`` saying how it came to that. Raises ``CompileBudgetError``. The cache holds the program, but
+        neither its owner nor, if that is something else, the entry, which may hold anything.
         """
         if program is not None and key not in owner.programs:
             budget.admit(owner.name, explain)
@@ -90,16 +95,18 @@ class ProgramCache:
             existing = owner.programs.get(key)
             if existing is not None:
                 return existing
-            entry.used = False  # it has to be used again to be worth more than what comes after it
-            slot = Slot(entry, owner, key, program)
+            mark = entry if program is None else program
+            mark.used = False  # it has to be used again to be worth more than what comes after it
+            slot = Slot(mark, ref(owner, self._gone.append), key, program)
             owner.programs[key] = entry
             self._ring.append(slot)
             if program is not None:
+                program.cached = True
                 self._slots[program] = slot
             return entry
 
     def compiled(self, program: Program, executable: Executable, text_length: int) -> bool:
-        """Take ``program``'s executable into account; False if it is not in the cache.
+        """Take ``program``'s executable into account; False if it is not in the cache, or no more.
 
         On a compile worker, which so does the work of freeing others.
         """
@@ -113,26 +120,44 @@ class ProgramCache:
             if not holders:
                 self.bytes += size
             self._shrink()
-            return True
+            return program in self._slots
 
     def _shrink(self) -> None:
+        self._bury()
         ring = self._ring
         for _ in range(2 * len(ring)):
             # The last one to come was asked for just now.
             if len(ring) <= 1 or (len(ring) <= self.limit_entries and self.bytes <= self.limit_bytes):
                 return
             slot = ring.popleft()
-            if slot.entry.used:
-                slot.entry.used = False
-                slot.owner.fast.pop(slot.key, None)
+            if slot.mark.used:
+                slot.mark.used = False
+                owner = slot.owner()
+                if owner is not None:
+                    owner.fast.pop(slot.key, None)
                 ring.append(slot)
             else:
                 self._forget(slot)
                 self.evicted += 1
 
+    def _bury(self) -> None:
+        """Forget the programs of owners that have died."""
+        if not self._gone:
+            return
+        self._gone.clear()
+        kept: deque[Slot] = deque()
+        for slot in self._ring:
+            if slot.owner() is None:
+                self._forget(slot)
+            else:
+                kept.append(slot)
+        self._ring = kept
+
     def _forget(self, slot: Slot) -> None:
-        slot.owner.programs.pop(slot.key, None)
-        slot.owner.fast.pop(slot.key, None)
+        owner = slot.owner()
+        if owner is not None:
+            owner.programs.pop(slot.key, None)
+            owner.fast.pop(slot.key, None)
         if slot.program is not None:
             del self._slots[slot.program]
         if slot.executable is not None:
@@ -155,11 +180,10 @@ class ProgramCache:
             while self._ring:
                 self._forget(self._ring.popleft())
 
-    def __contains__(self, program: Program) -> bool:
-        return program in self._slots
-
     def __len__(self) -> int:
-        return len(self._ring)
+        with self._lock:
+            self._bury()
+            return len(self._ring)
 
     def after_fork_in_child(self) -> None:
         self._lock = threading.RLock()

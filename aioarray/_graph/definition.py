@@ -18,7 +18,7 @@ class Definition:
     Called on nodes it inlines its body, so definitions are built out of definitions.
     """
 
-    __slots__ = ("body", "fast", "name", "programs")
+    __slots__ = ("__weakref__", "body", "fast", "name", "programs")
 
     def __init__(self, name: str, body: Body) -> None:
         self.name = name

@@ -40,7 +40,7 @@ class Entry:
         self.donated = donated  # the arguments that are given up, by position among the leaves
         self.structure = structure  # of the result
         self.leaf = structure.num_nodes == 1 and structure.num_leaves == 1
-        self.used = True  # set by any thread at each use, cleared by eviction
+        self.used = True  # for the cache of programs, where there is no program
 
     def result(self, arrays: Sequence[Array]) -> Any:
         """The arrays that came out, as the tree that the function returned."""

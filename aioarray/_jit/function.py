@@ -179,8 +179,8 @@ class JitFunction(Generic[P, R]):
         entry = self.programs.get(key)
         if entry is None:
             entry = self._build(key, arguments, self._trace(key, arguments))
-        else:
-            entry.used = True
+        elif entry.program is not None:
+            entry.program.used = True
         return self._run(entry, key, arrays)
 
     def _run(self, entry: Entry, key: tuple[Any, ...], arrays: list[Array]) -> Any:
@@ -235,7 +235,8 @@ class JitFunction(Generic[P, R]):
         entry = self.programs.get(key)
         if entry is None:
             entry = self._build(key, arguments, traced)
-        entry.used = True
+        if entry.program is not None:
+            entry.program.used = True
         call = functools.partial(self._call_compiled, entry, key)
         return Lowered(self.name, Graph(self.name, traced.inputs, traced.outputs), entry.program, call)
 
@@ -248,7 +249,8 @@ class JitFunction(Generic[P, R]):
         given = self._key(arguments, [x._spec for x in arrays])
         if given != key:
             raise TypeError(f"{self.name} was compiled for other arguments: {explain(self._parameters, given, [key])}")
-        entry.used = True
+        if entry.program is not None:
+            entry.program.used = True
         return self._run(entry, key, arrays)
 
     # From the arguments to a key
@@ -381,7 +383,8 @@ class JitFunction(Generic[P, R]):
             program = make_program(
                 self.name, traced.inputs, traced.outputs, traced.device, single=False, donated=frozenset(donated)
             )
-        entry = Entry(program, traced.captured, donated, traced.structure)
+        captured = () if program is None else traced.captured
+        entry = Entry(program, captured, donated, traced.structure)
         added: Entry = engine.programs.add(entry, self, key, program, functools.partial(self._explain, key))
         self._built += added is entry
         self._flatten = _trees.flattener()

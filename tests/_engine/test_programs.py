@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from typing import Any
 
@@ -113,3 +114,14 @@ def test_executable_of_a_forgotten_program_is_not_counted() -> None:
     cache.clear()
     assert not cache.compiled(entry, entry, 10)
     assert cache.bytes == 0
+
+
+def test_programs_of_owners_that_have_died_are_forgotten() -> None:
+    cache, owner, other = ProgramCache(), Owner(), Owner()
+    fill(cache, owner, range(3))
+    fill(cache, other, range(2))
+    del owner
+    gc.collect()
+    assert len(cache) == 2
+    assert cache.bytes == 2 * ONE
+    assert cache.evicted == 0
