@@ -51,8 +51,9 @@ class ModuleProcess:
         if not sys.executable:
             raise RuntimeError("aio.export reads modules in a Python process of its own, but sys.executable is empty")
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "TF_CPP_MIN_LOG_LEVEL": "3"}
+        # -P: the program's own folder is no place to import from.
         self._process = subprocess.Popen(
-            [sys.executable, _PROGRAM, str(BYTES + BYTES_PER_BYTE * self._largest)],
+            [sys.executable, "-P", _PROGRAM, str(BYTES + BYTES_PER_BYTE * self._largest)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
