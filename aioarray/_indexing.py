@@ -65,10 +65,12 @@ def _parse_array(
     value: Any = entry if isinstance(entry, array_type) else np.asarray(entry)
     if value.dtype == bool_:
         mask = np.asarray(value)
-        if mask.shape != shape[axis : axis + mask.ndim]:
+        lengths = shape[axis : axis + mask.ndim]
+        # As in NumPy, a mask may also have length 0 where the array has another: it chooses nothing.
+        if len(lengths) != mask.ndim or any(m not in (n, 0) for m, n in zip(mask.shape, lengths, strict=True)):
             raise IndexError(
                 f"getitem: the boolean index has shape {mask.shape}, but the axes it stands for have lengths "
-                f"{shape[axis : axis + mask.ndim]}; they must agree"
+                f"{lengths}; they must agree"
             )
         if mask.ndim == 0:
             static.append(("new_array", len(arrays)))

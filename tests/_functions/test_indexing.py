@@ -68,3 +68,18 @@ def test_masks_with_a_value_for_each_place() -> None:
     assert y[2].tolist() == [8, 9, -1, -2]
     with pytest.raises(ValueError, match="does not stretch"):
         y[HOST > 9] = aio.asarray([1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize(
+    ("shape", "mask"), [((1,), (0,)), ((2,), (0,)), ((2, 3), (0, 3)), ((2, 3), (2, 0)), ((2, 3), (0,)), ((0, 3), (0,))]
+)
+def test_a_mask_without_elements_chooses_nothing(shape: tuple[int, ...], mask: tuple[int, ...]) -> None:
+    x = np.zeros(shape, np.float32)
+    key = np.zeros(mask, bool)
+    assert aio.asarray(x)[aio.asarray(key)].shape == x[key].shape
+
+
+@pytest.mark.parametrize(("shape", "mask"), [((2, 3), (1, 3)), ((2,), (3,)), ((2,), (2, 2)), ((), (1,))])
+def test_a_mask_of_another_shape_is_refused(shape: tuple[int, ...], mask: tuple[int, ...]) -> None:
+    with pytest.raises(IndexError, match="getitem"):
+        aio.zeros(shape)[aio.ones(mask, dtype=bool)]
