@@ -375,6 +375,7 @@ class Scheduler(Window):
                     launch.state = LAUNCHING
                     assert launch.reference is not None
                     self._queued.discard(launch.reference)
+                    launch.reference = None  # or its callback would tell of a death that is none of a queued launch
                     self._launching += 1
                     self._occupied()
                     return launch

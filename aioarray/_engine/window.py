@@ -218,6 +218,7 @@ class Window(ABC):
         launch.sources = []
         assert launch.reference is not None
         self._queued.discard(launch.reference)
+        launch.reference = None  # or its callback would tell of a death that is none of a queued launch
         self.failed += 1
         pendings = [pending for reference in launch.outputs if (pending := reference()) is not None]
         for pending in pendings:
