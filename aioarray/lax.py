@@ -182,7 +182,7 @@ def while_loop(cond_fun: Callable[[Carry], Any], body_fun: Callable[[Carry], Car
         )
         outputs = condition.outputs
         if len(outputs) != 1 or outputs[0].ndim or outputs[0].dtype != _dtypes.bool_:
-            given = ", ".join([str(node.spec) for node in outputs]) or "nothing"
+            given = ", ".join([str(node.spec.on(None)) for node in outputs]) or "nothing"
             raise TypeError(f"while_loop: cond_fun gives {given}; it must give a boolean of no dimensions")
         body = close(recording, turn.child, turn.carried)
         results = control.loop(condition.body, body, carried, counted=False)

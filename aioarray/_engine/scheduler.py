@@ -305,7 +305,7 @@ class Scheduler(Window):
         changes something is one step for other threads, which therefore go through copies of ``flying``.
         """
         launch = Launch(program, [], [], origin(), LAUNCHED)
-        pendings = [Pending(launch, buffer) for buffer in buffers]
+        pendings: list[Buffer | Pending] = [Pending(launch, buffer) for buffer in buffers]
         launch.outputs = list(map(weakref.ref, pendings))
         self.enqueued += 1
         self.launched += 1
@@ -316,7 +316,7 @@ class Scheduler(Window):
                 self._occupied()
                 if self._cheap or self._dear or self._drainers:
                     self._watch(launch)
-        return list(pendings)
+        return pendings
 
     def fast_path_failed(self, program: Program, error: BaseException) -> list[Buffer | Pending]:
         """The results of a fast-path launch that PJRT refused."""

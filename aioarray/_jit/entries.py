@@ -47,6 +47,12 @@ class Entry:
         return arrays[0] if self.leaf else self.structure.unflatten(arrays)
 
 
+def shown(spec: ArraySpec) -> str:
+    """A spec in a message."""
+    number = " from a Python number" if spec.weak else ""
+    return f"{spec.dtype.name}[{','.join(map(str, spec.shape))}]{number}"
+
+
 def leaf_names(parameters: list[inspect.Parameter] | None, key: tuple[Any, ...]) -> list[str]:
     """What to call the leaves of the arguments under ``key``."""
     structure = key[0]
@@ -72,7 +78,7 @@ def _differences(parameters: list[inspect.Parameter] | None, old_key: Any, new_k
     if old.structure != new.structure or len(old_key) != len(new_key):
         return [f"the arguments were passed as {old.structure}, now as {new.structure}"] * 2
     found = [
-        f"argument {name} was {before}, now it is {after}"
+        f"argument {name} was {shown(before)}, now it is {shown(after)}"
         for name, before, after in zip(leaf_names(parameters, new_key), old.specs, new.specs, strict=True)
         if before is not after
     ]

@@ -103,7 +103,7 @@ def difference(
     """How two trees of arrays differ: both, and where they do first."""
     trees = []
     for each, leaves in ((structure, specs), (other, others)):
-        trees.append(each.unflatten([_Shown(f"{x.dtype.name}[{','.join(map(str, x.shape))}]") for x in leaves]))
+        trees.append(each.unflatten([_Shown(str(x.on(None))) for x in leaves]))
     text = f"{first} {trees[0]!r}, {second} {trees[1]!r}"
     if structure != other:
         return f"{text}: they are trees of different structure"
@@ -111,5 +111,5 @@ def difference(
     for path, x, y in zip(paths, specs, others, strict=True):
         if (x.shape, x.dtype) != (y.shape, y.dtype):
             place = f"at {path_text(path)} they are" if path else "they are"
-            return f"{text}: {place} {x} and {y}"
+            return f"{text}: {place} {x.on(None)} and {y.on(None)}"
     raise AssertionError("called only where there is a difference")
