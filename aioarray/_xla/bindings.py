@@ -13,13 +13,13 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
 
+import numpy as np
+
 from .._errors import DeletedArrayError, IncompatibleVersionError
 from .version import check_version, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    import numpy as np
 
 Buffer: TypeAlias = Any
 """jaxlib ``ArrayImpl``: memory on one device, finished or not, or an error; can be weakly referenced."""
@@ -154,12 +154,18 @@ def import_capsule(source: Any) -> Any:
     return source.__dlpack__()
 
 
-def host_view(buffer: Buffer) -> tuple[np.ndarray[Any, Any], bool]:
-    """The value of a Buffer as a NumPy array, and whether that is a copy. Waits; raises the Buffer's error.
+def host_view(buffer: Buffer, dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any], bool]:
+    """The value of a Buffer as a NumPy array, and whether it is a copy; waits; raises a failed Buffer's error.
 
-    ``numpy.asarray`` will not do: it goes by the buffer protocol, which lacks the dtypes of ml_dtypes, and
-    makes a 0-dimensional object array, without an error, of any Buffer that the protocol refuses.
+    NumPy's own dtypes go by the buffer protocol, which shares the memory. It lacks those of ml_dtypes, and gives a
+    0-dimensional object array, without an error, for any Buffer that it refuses; so errors are looked for first. The
+    other way, jaxlib's, looks for `jax` at every call, and imports it where it is installed, which takes half a second.
     """
+    if dtype.isbuiltin == 1:
+        buffer.block_until_ready()
+        array = np.asarray(buffer)
+        if array.dtype == dtype:
+            return array, False
     view: tuple[np.ndarray[Any, Any], bool] = buffer._single_device_array_to_np_array_did_copy()
     return view
 

@@ -96,7 +96,7 @@ def to_numpy(buffer: Buffer, spec: SpecLike) -> np.ndarray[Any, Any]:
     valid after the Buffer is deleted.
     """
     get_client()  # raises in a forked child, where jaxlib would wait for threads that are not there
-    array, _copied = bindings.host_view(buffer)
+    array, _copied = bindings.host_view(buffer, spec.dtype)
     if array.dtype != spec.dtype:
         raise TypeError(f"to_numpy: the Buffer is of dtype {array.dtype}, but the spec says {spec.dtype}")
     array.flags.writeable = False
@@ -156,7 +156,8 @@ def to_dlpack(buffer: Buffer, *, max_version: tuple[int, int] | None = None, cop
     Waits for the value without the GIL, and raises its error (a ForeignError). ``max_version`` is what the
     consumer understands; ``copied`` marks the memory as the consumer's own to write.
     """
-    view, _copied = bindings.host_view(buffer)
+    buffer.block_until_ready()  # an error has no dtype to ask for
+    view, _copied = bindings.host_view(buffer, buffer.aval.dtype)
     semantics = _ALIAS if can_alias(view) else _COPY
     sharding = buffer._sharding
     # The capsule is made of a second Buffer on the same memory: `delete()` of a Buffer that has been exported
@@ -189,7 +190,7 @@ def from_dlpack(source: Any, spec: SpecLike, device: Device, *, copy: bool | Non
 
 def _import(capsule: Any, spec: SpecLike, device: Device, copy: bool | None) -> Buffer:
     buffer = _jax.dlpack_managed_tensor_to_buffer(capsule, device._device, None, copy)
-    view, _copied = bindings.host_view(buffer)
+    view, _copied = bindings.host_view(buffer, spec.dtype)
     if (view.dtype, view.shape) != (spec.dtype, spec.shape):
         raise TypeError(
             f"from_dlpack: the capsule is of dtype {view.dtype} and shape {view.shape}, but the spec says "

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import subprocess
 import sys
 import threading
 import weakref
@@ -310,3 +311,26 @@ def test_buffers_can_be_referenced_weakly() -> None:
     assert reference() is buffer
     del buffer
     assert reference() is None
+
+
+def test_reading_does_not_look_for_jax() -> None:
+    """jaxlib's own way of reading a buffer imports `jax` where it is installed, and looks for it where it is not."""
+    code = """
+import sys
+
+class Asked:
+    def find_spec(self, name, path=None, target=None):
+        assert not name.startswith("jax.") and name != "jax", f"{name} was looked for"
+
+sys.meta_path.insert(0, Asked())
+import numpy as np
+import aioarray as aio
+
+for dtype in ("bool", "int8", "uint64", "float16", "float32", "float64", "complex64"):
+    for shape in ((), (3,), (0, 2), (2, 3)):
+        value = np.ones(shape, dtype)
+        assert np.array_equal(np.asarray(aio.asarray(value) + aio.asarray(value)), value + value)
+print(aio.asarray([1.0, 2.0]) + 1)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=100)
+    assert done.returncode == 0, done.stderr
