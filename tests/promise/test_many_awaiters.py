@@ -11,8 +11,9 @@ import pytest
 
 import aioarray as aio
 from aioarray._engine import engine
-from tests.promise.work import LOST, full, products, warm_up
+from tests.promise.work import LOST, STRICT, full, products, warm_up
 
+LIMIT = 20e-6 if STRICT else 100e-6
 ARRAYS = 1_000
 TASKS = 100_000
 
@@ -56,9 +57,9 @@ def test_a_hundred_thousand_tasks_await_a_thousand_arrays() -> None:
         assert threads <= engine.scheduler.window + 8
         # The products that are computed meanwhile are in the process time too.
         attempts.append(seconds / TASKS)
-        if attempts[-1] < 20e-6:
+        if attempts[-1] < LIMIT:
             break
-    assert min(attempts) < 20e-6, f"seconds of process time per await: {attempts}"
+    assert min(attempts) < LIMIT, f"seconds of process time per await: {attempts}"
 
 
 def test_awaits_of_what_is_ready_let_others_run() -> None:

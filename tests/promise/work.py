@@ -128,9 +128,17 @@ class Longest:
         return result
 
 
+# The limits of latencies hold on a machine that does nothing else: AIOARRAY_STRICT_TIMINGS=1 holds the tests to them.
+# Otherwise they are ten times as wide, which only tells waiting from not waiting, whatever else the machine does.
+STRICT = bool(os.environ.get("AIOARRAY_STRICT_TIMINGS"))
+SLACK = 1 if STRICT else 10
+
+
 async def within(limits: Mapping[str, float], measure: Callable[[], Awaitable[Mapping[str, float]]]) -> None:
     """Measure up to three times, since other processes may disturb; one measurement has to be below all limits."""
     measured = []
+    if not STRICT:
+        limits = {name: limit * (SLACK if limit < 0.1 else 4) for name, limit in limits.items()}
     for _ in range(3):
         figures = await measure()
         measured.append({name: round(value, 5) for name, value in figures.items()})
