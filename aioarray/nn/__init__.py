@@ -24,17 +24,20 @@ from ._kv_cache import KVCache, kv_cache, kv_cache_mask, update_kv_cache
 from ._linear import dropout, embedding, linear
 from ._normalization import batch_norm, group_norm, layer_norm, rms_norm
 from ._pooling import adaptive_avg_pool, avg_pool, max_pool
+from ._quantization import QuantizedWeight, dequantize, quantize, quantized_matmul
 from ._rotary import rotary_embedding
 from ._softmax import cross_entropy, log_softmax, logsumexp, one_hot, softmax
 
 __all__ = [
     "KVCache",
+    "QuantizedWeight",
     "adaptive_avg_pool",
     "avg_pool",
     "batch_norm",
     "conv",
     "conv_transpose",
     "cross_entropy",
+    "dequantize",
     "dot_product_attention",
     "dropout",
     "elu",
@@ -53,6 +56,8 @@ __all__ = [
     "max_pool",
     "mish",
     "one_hot",
+    "quantize",
+    "quantized_matmul",
     "relu",
     "rms_norm",
     "rotary_embedding",

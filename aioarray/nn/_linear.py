@@ -12,6 +12,7 @@ from .._ops import random
 from .._ops._primitives import add, divide, select
 from .._ops._rules import broadcast_to, check_dtype, convert, full_like, result_dtype, scalar
 from .._ops.contraction import DOT_GENERAL
+from ..random._keys import KeyLike, opened
 
 if TYPE_CHECKING:
     from .._array import Array, ArrayLike
@@ -63,24 +64,25 @@ def embedding(indices: ArrayLike, table: ArrayLike, /) -> Array:
 
 
 @definition
-def _dropout(x: Node, key: Node, rate: float) -> Node:
+def _dropout(x: Node, key: Node, rate: float, partitionable: bool) -> Node:
     if not 0 <= rate <= 1:
         raise ValueError(f"dropout: rate {rate} is no probability; it must be in 0..1")
     check_dtype("dropout", x, _dtypes.FLOATING)
     if rate == 1:
         return full_like(x, 0)
-    keep = random.bernoulli(key, scalar(1 - rate, _dtypes.float32), x.shape, True)
+    keep = random.bernoulli(key, scalar(1 - rate, _dtypes.float32), x.shape, partitionable)
     return select(keep, divide(x, full_like(x, 1 - rate)), full_like(x, 0))
 
 
-def dropout(x: ArrayLike, key: ArrayLike, /, *, rate: float) -> Array:
+def dropout(x: ArrayLike, key: KeyLike, /, *, rate: float) -> Array:
     """``x`` with elements set to 0 with probability ``rate``, the others divided by ``1 - rate``.
 
     ``key`` is one of ``aio.random.key``; the same key leaves out the same elements. ``ValueError`` for another rate
     than in 0..1.
 
-    >>> x = aio.nn.dropout(aio.ones(1000), aio.asarray([0, 42], dtype="uint32"), rate=0.25)
+    >>> x = aio.nn.dropout(aio.ones(1000), aio.random.key(42), rate=0.25)
     >>> 700 < int(aio.count_nonzero(x)) < 800
     True
     """
-    return call(_dropout, (x, key), float(rate))  # type: ignore[no-any-return]
+    bits, layout = opened("dropout", key)
+    return call(_dropout, (x, bits), float(rate), layout)  # type: ignore[no-any-return]

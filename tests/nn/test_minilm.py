@@ -52,6 +52,14 @@ def test_vectors_and_similarities(encoder: Any) -> None:
     np.testing.assert_allclose(np.linalg.norm(values, axis=-1), 1, atol=1e-6)
 
 
+@pytest.mark.parametrize(("precision", "cosine", "difference"), [("bfloat16", 0.9998, 0.004), ("int8", 0.97, 0.06)])
+def test_narrower_weights_cost_some_accuracy(minilm: Any, precision: str, cosine: float, difference: float) -> None:
+    values = np.asarray(asyncio.run(minilm.load(precision=precision)).encode(SENTENCES)).astype(np.float64)
+    assert cosines(values, EXPECTED).min() > cosine
+    unit = EXPECTED / np.linalg.norm(EXPECTED, axis=-1, keepdims=True)
+    np.testing.assert_allclose(values @ values.T, unit @ unit.T, atol=difference)
+
+
 def test_a_batch_gives_what_each_sentence_gives(encoder: Any) -> None:
     # Other programs, other paddings: every batch and length of its own.
     alone = np.concatenate([np.asarray(encoder.encode([sentence])) for sentence in SENTENCES[:4]])
