@@ -25,7 +25,7 @@ from .. import _xla
 from . import cost
 from .failure import Failure, origin
 from .launch import LAUNCHED, LAUNCHING, QUEUED, Launch, Pending, Program, Waiter
-from .window import Window
+from .window import Window, outcome
 
 if TYPE_CHECKING:
     from weakref import ReferenceType
@@ -174,7 +174,7 @@ class Scheduler(Window):
             if program.failure is not None:
                 return self._born_failed(program, program.failure)
             if self.in_flight >= self.window and not self._cheap and not self._dear:
-                self._sweep(woken)
+                self._sweep(self._landed(), woken)
             launch_class = program.launch_class
             full = self.in_flight >= self.window
             if missing or donors or launch_class is None or launch_class.current == cost.DEAR or full:
@@ -290,7 +290,7 @@ class Scheduler(Window):
         for pending, buffer in zip(pendings, buffers, strict=False):
             pending.buffer = buffer
         if ready:
-            self._finish(launch, buffers[0] if buffers else None, failure, woken)
+            self._finish(launch, outcome(buffers[0]) if buffers else None, failure, woken)
         else:
             self.flying[launch] = buffers[0]
             self._occupied()
@@ -440,10 +440,12 @@ class Scheduler(Window):
         try:
             if launched:
                 buffers = program.execute(arguments).consume_with_handlers(program.handlers)
-        except Exception as error:  # as above
-            failure = Failure(program.name, launch.origin, *_xla.translate(error))
+        except Exception as refusal:  # as above
+            failure = Failure(program.name, launch.origin, *_xla.translate(refusal))
         seconds = time.perf_counter() - start
         del arguments
+        ready = failure is not None or not buffers or _xla.is_ready(buffers[0])
+        error = outcome(buffers[0]) if ready and buffers else None
         woken: list[Waiter] = []
         with self._lock:
             self._launching -= 1
@@ -458,8 +460,8 @@ class Scheduler(Window):
                 if pending is not None:
                     pending.buffer = buffer
                     self._release_dependents(pending)
-            if failure is not None or not buffers or _xla.is_ready(buffers[0]):
-                self._finish(launch, buffers[0] if buffers else None, failure, woken)
+            if ready:
+                self._finish(launch, error, failure, woken)
             else:
                 self.flying[launch] = buffers[0]
                 self._occupied()
@@ -526,8 +528,9 @@ class Scheduler(Window):
     def land(self, launch: Launch) -> None:
         """``launch`` is ready: note that, and what else has become ready meanwhile. Any thread."""
         woken: list[Waiter] = []
+        landed = self._landed()
         with self._lock:
-            self._sweep(woken)
+            self._sweep(landed, woken)
             if self._cheap or self._dear:
                 for flying in list(self.flying):
                     self._watch(flying)

@@ -27,6 +27,15 @@ WINDOW: Final = 16
 HIGH_WATER: Final = 256
 
 
+def outcome(buffer: Buffer) -> Exception | None:
+    """The error of a buffer that is ready, or None if it has a value. Gives up the GIL for a moment."""
+    try:
+        _xla.wait(buffer)
+    except _xla.ForeignError as error:
+        return error
+    return None
+
+
 class Window(ABC):
     """Counts, the launches in flight, and their ends. Fields are written under ``_lock`` where no comment differs."""
 
@@ -152,21 +161,22 @@ class Window(ABC):
 
     # From launched to finished: under the lock
 
-    def _sweep(self, woken: list[Waiter]) -> None:
-        ready = [launch for launch, buffer in list(self.flying.items()) if _xla.is_ready(buffer)]
-        for launch in ready:
-            if launch.state != FINISHED:
-                self._finish(launch, self.flying[launch], None, woken)
+    def _landed(self) -> list[tuple[Launch, Exception | None]]:
+        """The launches in flight that are ready, each with its error. Best without the lock: this gives up the GIL."""
+        flying = list(self.flying.items())
+        return [(launch, outcome(buffer)) for launch, buffer in flying if _xla.is_ready(buffer)]
 
-    def _finish(self, launch: Launch, buffer: Buffer | None, failure: Failure | None, woken: list[Waiter]) -> None:
-        """``launch`` is over: it has a ready ``buffer``, or ``failure``. Under the lock."""
-        if failure is None and buffer is not None:
-            try:
-                _xla.wait(buffer)  # ready, so this only says whether it is an error
-            except _xla.ForeignError as error:
-                failure = self._inherited(launch, woken) or Failure(
-                    launch.program.name, launch.origin, *_xla.translate(error)
-                )
+    def _sweep(self, landed: list[tuple[Launch, Exception | None]], woken: list[Waiter]) -> None:
+        for launch, error in landed:
+            if launch.state != FINISHED:
+                self._finish(launch, error, None, woken)
+
+    def _finish(self, launch: Launch, error: Exception | None, failure: Failure | None, woken: list[Waiter]) -> None:
+        """``launch`` is over: its buffers have an ``error`` or values, or it has a ``failure``. Under the lock."""
+        if failure is None and error is not None:
+            failure = self._inherited(launch, woken) or Failure(
+                launch.program.name, launch.origin, *_xla.translate(error)
+            )
         launch.state = FINISHED
         self.flying.pop(launch, None)
         launch.sources = []
@@ -191,7 +201,7 @@ class Window(ABC):
         for source in launch.sources:
             if source.failure is None and source.launch is not None and source.buffer is not None:
                 # Ready before us, or we would not be; only not noticed yet.
-                self._finish(source.launch, source.buffer, None, woken)
+                self._finish(source.launch, outcome(source.buffer), None, woken)
             if source.failure is not None:
                 return source.failure
         return None
@@ -259,7 +269,7 @@ class Window(ABC):
             _xla.get_client()  # raises
         woken: list[Waiter] = []
         with self._lock:
-            self._sweep(woken)
+            self._sweep(self._landed(), woken)
             wait = self.unfinished() >= limit
             if wait and self._closing:
                 raise RuntimeError("drain: not all work was launched: the interpreter is shutting down")

@@ -14,6 +14,7 @@ import pytest
 
 import aioarray as aio
 from aioarray._array import run
+from aioarray._engine import engine
 from tests.promise.failing import absurd, failing
 from tests.promise.work import LOST, full, products, sin, warm_up
 
@@ -167,11 +168,19 @@ async def test_trees_raise_the_error() -> None:
         await aio.to_host(tree)
 
 
+def all_logged() -> None:
+    """Wait until the thread that logs has come to what was given to it before."""
+    done = threading.Event()
+    engine.threads.start(done.set, "aioarray-test")
+    assert done.wait(LOST)
+
+
 def test_error_never_seen_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     a, where = run(failing(message="INTERNAL: nobody looks"), []), line()
     b = [a + float(i) for i in range(10)]
     del a, b
     gc.collect()
+    all_logged()
     records = [record for record in caplog.records if record.name == "aioarray"]
     assert len(records) == 1, caplog.text
     assert records[0].levelno == logging.ERROR
@@ -193,6 +202,7 @@ def test_error_of_dropped_results_is_logged_once(caplog: pytest.LogCaptureFixtur
         chain.block_until_ready()
     del chain
     gc.collect()
+    all_logged()
     assert not caplog.records, "the error was seen, through a dependent"
 
 
@@ -203,6 +213,7 @@ def test_seen_error_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
         b.block_until_ready()
     del a, b
     gc.collect()
+    all_logged()
     assert not caplog.records
 
 
