@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Added to the niceness of the threads of XLA's pools, so that the thread of an event loop is scheduled
 # before them when all cores are busy.
-NICENESS = 10
+NICENESS = 15
 _NICEST = 19
 
 
