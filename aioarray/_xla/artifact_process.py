@@ -9,7 +9,8 @@ as many bytes. What there is to ask for:
 
 "read"
     The bytes are a module: text, bytecode, or a portable artifact. Gives its functions in generic text, with ``prefix``
-    before their names and "main" private, and what there is to know about them.
+    before their names and "main" private, and what there is to know about them; then the elements of ``constants``
+    large constants, which main takes as its last arguments.
 "write"
     The bytes are a module's text. Gives a portable artifact of StableHLO, some months old, so that others can read it.
 """
@@ -18,10 +19,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import sys
 from typing import Any, BinaryIO
 
+import numpy as np
 from jaxlib import _jax  # type: ignore[attr-defined]
 from jaxlib.mlir import ir
 from jaxlib.mlir._mlir_libs import _jax_mlir_ext
@@ -33,6 +36,21 @@ except ImportError:  # on Windows
     resource = None  # type: ignore[assignment]
 
 MAGIC = b"ML\xefR"
+# Constants of so many bytes become arguments; element types that NumPy has, with their sizes.
+LARGE = 1 << 16
+HOISTED = {
+    "f16": 2,
+    "f32": 4,
+    "f64": 8,
+    "i8": 1,
+    "i16": 2,
+    "i32": 4,
+    "i64": 8,
+    "ui8": 1,
+    "ui16": 2,
+    "ui32": 4,
+    "ui64": 8,
+}
 # What main says about its arguments and results is for whoever calls it, which is another now.
 KEPT_ARGUMENT_ATTRIBUTES = ("jax.global_constant",)
 
@@ -104,6 +122,147 @@ def survey(module: Any) -> dict[str, list[str]]:
     return {"operations": sorted(operations), "custom_calls": sorted(targets)}
 
 
+class Hoisting:
+    """Makes arguments of large constants: main takes them after its own, and functions that it calls are given theirs.
+
+    As text they would take time and memory for each program that is compiled; as arrays they are there once.
+    """
+
+    def __init__(self, module: Any) -> None:
+        self.constants: list[Any] = []  # attributes
+        self._numbers: dict[Any, int] = {}
+        self._functions: dict[str, Any] = {
+            ir.StringAttr(operation.attributes["sym_name"]).value: operation
+            for operation in module.body.operations
+            if operation.operation.name == "func.func" and list(operation.regions[0].blocks)
+        }
+        self._calls: dict[str, list[Any]] = {}
+        self._uses: dict[str, set[str]] = {}
+        self._fixed = self._find_fixed(module)
+        self._check_recursion()
+        self._done: dict[str, list[int]] = {}
+
+    def _find_fixed(self, module: Any) -> set[str]:
+        """Functions that must keep their arguments: those not only called from the body of one that does not."""
+        fixed: set[str] = set()
+        callers: dict[str, set[str]] = {}
+        for name, function in self._functions.items():
+            calls = self._calls[name] = []
+            self._uses[name] = set()
+            body = function.regions[0].blocks[0]
+
+            def visit(operation: Any, name: str = name, body: Any = body, calls: list[Any] = calls) -> Any:
+                for symbol in _symbols(operation):
+                    self._uses[name].add(symbol)
+                    if operation.name == "func.call" and operation.block == body:
+                        callers.setdefault(symbol, set()).add(name)
+                    else:
+                        fixed.add(symbol)
+                if operation.name == "func.call" and operation.block == body:
+                    calls.append(operation)
+                return ir.WalkResult.ADVANCE
+
+            function.operation.walk(visit)
+        before = -1
+        while before != len(fixed):
+            before = len(fixed)
+            fixed |= {name for name in self._functions if name != "main" and not callers.get(name)}
+            fixed |= {name for name, sources in callers.items() if sources & fixed}
+        return fixed
+
+    def _check_recursion(self) -> None:
+        """Raise unless functions can be put in an order in which each uses earlier ones: XLA would end the process."""
+        remaining = {name: {use for use in uses if use in self._functions} for name, uses in self._uses.items()}
+        while remaining:
+            free = {name for name, uses in remaining.items() if not uses}
+            if not free:
+                raise Unreadable(f"functions call themselves: {', '.join(sorted(remaining)[:5])}")
+            remaining = {name: uses - free for name, uses in remaining.items() if name not in free}
+
+    def function(self, name: str) -> list[int]:
+        """Hoist out of a function and those it calls; gives the numbers of the constants that it now takes."""
+        if name in self._done:
+            return self._done[name]
+        if name in self._fixed or name not in self._functions:
+            return []
+        function = self._functions[name]
+        body = function.regions[0].blocks[0]
+        given: dict[int, Any] = {}
+
+        def argument(number: int) -> Any:
+            if number not in given:
+                given[number] = body.add_argument(self.constants[number].type, ir.Location.unknown())
+            return given[number]
+
+        for operation in list(body.operations):
+            if operation.operation.name == "stablehlo.constant" and self._is_large(operation, body):
+                operation.results[0].replace_all_uses_with(argument(self._number(operation.attributes["value"])))
+                operation.operation.erase()
+        for call in self._calls[name]:
+            more = self.function(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)
+            if more:
+                with ir.InsertionPoint(call):
+                    new = ir.Operation.create(
+                        "func.call",
+                        results=[result.type for result in call.results],
+                        operands=[*call.operands, *map(argument, more)],
+                        attributes={"callee": call.attributes["callee"]},
+                    )
+                for old, result in zip(call.results, new.results, strict=True):
+                    old.replace_all_uses_with(result)
+                call.erase()
+        self._extend(function, [self.constants[number].type for number in given])
+        self._done[name] = list(given)
+        return self._done[name]
+
+    def _is_large(self, operation: Any, body: Any) -> bool:
+        kind = operation.results[0].type
+        if not isinstance(kind, ir.RankedTensorType) or str(kind.element_type) not in HOISTED:
+            return False
+        if math.prod(kind.shape) * HOISTED[str(kind.element_type)] < LARGE:
+            return False
+        if ir.DenseElementsAttr(operation.attributes["value"]).is_splat:
+            return False
+        return all(use.owner.operation.block == body for use in operation.results[0].uses)
+
+    def _number(self, value: Any) -> int:
+        if value not in self._numbers:
+            self._numbers[value] = len(self.constants)
+            self.constants.append(value)
+        return self._numbers[value]
+
+    def _extend(self, function: Any, kinds: list[Any]) -> None:
+        signature = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+        new = ir.FunctionType.get([*signature.inputs, *kinds], signature.results)
+        function.attributes["function_type"] = ir.TypeAttr.get(new)
+        if "arg_attrs" in function.attributes:
+            attributes: Any = ir.ArrayAttr(function.attributes["arg_attrs"])
+            function.attributes["arg_attrs"] = ir.ArrayAttr.get([*attributes, *[ir.DictAttr.get({})] * len(kinds)])
+
+
+def _symbols(operation: Any) -> list[str]:
+    """The symbols that an operation refers to."""
+    found: list[str] = []
+    if operation.name == "stablehlo.constant":
+        return found  # to look at a constant of complex numbers ends the process
+    attributes = operation.attributes
+    waiting: list[Any] = [attributes[i].attr for i in range(len(attributes))]
+    while waiting:
+        attribute = waiting.pop()
+        if isinstance(attribute, ir.FlatSymbolRefAttr):
+            found.append(attribute.value)
+        elif isinstance(attribute, ir.ArrayAttr):
+            waiting.extend(attribute)
+        elif isinstance(attribute, ir.DictAttr):
+            waiting.extend(attribute[i].attr for i in range(len(attribute)))
+    return found
+
+
+def constant_bytes(value: Any) -> bytes:
+    """The elements of a constant, row by row."""
+    return bytes(np.ascontiguousarray(np.asarray(ir.DenseElementsAttr(value))).data.cast("B"))
+
+
 def read(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     """What "read" gives."""
     module: Any = parse(data)
@@ -114,6 +273,9 @@ def read(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     main: Any = symbols["main"]
     if not list(main.regions[0].blocks):
         raise Unreadable('the function "main" has no body')
+    hoisting = Hoisting(module)
+    constants = [hoisting.constants[number] for number in hoisting.function("main")]
+    answer["constants"] = len(constants)
     signature = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
     answer["inputs"] = [tensor_type(kind) for kind in signature.inputs]
     answer["outputs"] = [tensor_type(kind) for kind in signature.results]
@@ -141,7 +303,9 @@ def read(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
         operation.operation.get_asm(print_generic_op_form=True, use_local_scope=True)
         for operation in module.body.operations
     ]
-    return answer, "\n".join(pieces).encode()
+    text = "\n".join(pieces).encode()
+    answer["text"] = len(text)
+    return answer, b"".join([text, *map(constant_bytes, constants)])
 
 
 def write(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:

@@ -11,6 +11,5 @@ DYNAMIC: Final = " attributes {jax.uses_shape_polymorphism = true}"
 
 
 def refine(text: bytes) -> bytes:
-    """The module with all shapes known, and its assertions about them checked. Raises a ForeignError where they "
-    "fail."""
+    """The module with all shapes known, and its assertions about them checked. Raises a ForeignError if they fail."""
     return bytes(_jax.mlir.refine_polymorphic_shapes(text))

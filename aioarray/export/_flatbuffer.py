@@ -49,8 +49,7 @@ class Buffer:
         return position + offset
 
     def vector(self, position: int, size: int) -> tuple[int, int]:
-        """The first element and the number of those of the vector at ``position``, whose elements have ``size`` "
-        "bytes."""
+        """First element and number of elements of the vector at ``position``, whose elements have ``size`` bytes."""
         count = self.number(position, "I")
         if count * size > len(self.data) - position - 4:
             self.fail(position, f"{count} elements of {size} bytes do not fit")

@@ -6,7 +6,7 @@ import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._call import call
+from .._call import call, from_host
 from .._errors import FormatError
 from .._graph import Definition, Node, array_spec, results
 from .._jit import ShapeDtype, jit
@@ -83,6 +83,7 @@ class ExportedFunction:
         first = platforms.index(platform) if platform is not None and len(platforms) > 1 else None
         self._op = module_op(name, module, first)
         self._definition = Definition(name, self._body)
+        self._constants = tuple(from_host(value) for _, value in module.constants)
         self._jit: Any = jit(self._apply, name=name, **self._bucket_options(buckets))
 
     def __repr__(self) -> str:
@@ -147,7 +148,7 @@ class ExportedFunction:
 
     def _apply(self, leaves: dict[str, Any]) -> tuple[Array, ...]:
         arrays = tuple(leaves[str(i)] for i in range(len(self._in_types)))
-        output: tuple[Array, ...] = call(self._definition, arrays)
+        output: tuple[Array, ...] = call(self._definition, (*arrays, *self._constants))
         return output
 
     def _bucket_options(self, buckets: Mapping[str, Sequence[int]] | None) -> dict[str, Any]:
@@ -165,7 +166,8 @@ class ExportedFunction:
         }
         return {"buckets": buckets, "bucket_axes": {"leaves": axes}}
 
-    def _body(self, *nodes: Node) -> tuple[Node, ...]:
+    def _body(self, *arguments: Node) -> tuple[Node, ...]:
+        nodes, constants = arguments[: len(self._in_types)], arguments[len(self._in_types) :]
         lengths = self._lengths(nodes)
         operands = []
         for node, kind, path in zip(nodes, self._in_types, self._paths, strict=True):
@@ -177,7 +179,7 @@ class ExportedFunction:
         )
         if not specs:
             return ()
-        return results(self._op(*[operands[i] for i in self._kept], specs=specs))
+        return results(self._op(*[operands[i] for i in self._kept], *constants, specs=specs))
 
     def _lengths(self, nodes: Sequence[Node]) -> dict[str, int]:
         equations: list[tuple[Expression, int]] = []

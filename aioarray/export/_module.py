@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .. import _dtypes, _xla
 from .._errors import FormatError
@@ -77,8 +80,9 @@ class Module:
 
     prefix: str
     text: str
-    inputs: tuple[Value, ...]
+    inputs: tuple[Value, ...]  # without the constants
     outputs: tuple[Value, ...]
+    constants: tuple[tuple[Value, np.ndarray], ...]  # arguments that come last, and what they always are
     custom_calls: frozenset[str]
     bounded: bool
 
@@ -91,7 +95,7 @@ class Module:
 def read_module(process: ModuleProcess, data: bytes, source: str, allowed: Collection[str]) -> Module:
     """The module in ``data``: MLIR text, bytecode, or a portable artifact. ``FormatError`` unless it only computes."""
     prefix = f"exported_{hashlib.sha256(data).hexdigest()[:16]}_"
-    answer, text = process.ask(source, "read", data, prefix=prefix)
+    answer, content = process.ask(source, "read", data, prefix=prefix)
     operations = set(answer["operations"])
     foreign = {name for name in operations if name.partition(".")[0] not in DIALECTS} | (operations & FORBIDDEN)
     if foreign:
@@ -104,11 +108,21 @@ def read_module(process: ModuleProcess, data: bytes, source: str, allowed: Colle
             f"registered, pass allow_custom_calls={sorted(unknown)[:5]}"
         )
     loops = "stablehlo.while" in operations
+    inputs = [_value(kind, source) for kind in answer["inputs"]]
+    count = len(inputs) - answer["constants"]
+    constants = []
+    position = answer["text"]
+    for kind in inputs[count:]:
+        shape = tuple(n for n in kind.shape if n is not None)
+        elements = np.frombuffer(content, kind.dtype, math.prod(shape), position)
+        constants.append((kind, elements.reshape(shape)))
+        position += elements.nbytes
     return Module(
         prefix,
-        text.decode(),
-        tuple(_value(kind, source) for kind in answer["inputs"]),
+        content[: answer["text"]].decode(),
+        tuple(inputs[:count]),
         tuple(_value(kind, source) for kind in answer["outputs"]),
+        tuple(constants),
         frozenset(calls),
         bounded=not loops and calls <= BUILT_IN_CALLS,
     )
@@ -164,14 +178,15 @@ def _functions(
         text = text.replace(module.prefix, prefix)
     given, results = list(map(tensor_type, inputs)), list(map(tensor_type, outputs))
     lines, values = [], []
-    kinds = list(module.inputs)
+    kinds = [*module.inputs, *(kind for kind, _ in module.constants)]
+    takes = tuple(kinds)
     if first is not None:
         kind = kinds.pop(0).text
         lines.append(f'%first = "stablehlo.constant"() <{{value = dense<{first}> : {kind}}}> : () -> {kind}')
         values.append("%first")
     for i, (static, wanted) in enumerate(zip(given, kinds, strict=True)):
         values.append(_converted(lines, f"%a{i}", static, wanted.text))
-    calls = ", ".join(value.text for value in module.inputs), ", ".join(value.text for value in module.outputs)
+    calls = ", ".join(kind.text for kind in takes), ", ".join(value.text for value in module.outputs)
     target = f"%r:{len(results)} = " if results else ""
     lines.append(
         f'{target}"func.call"({", ".join(values)}) <{{callee = @{prefix}main}}> : ({calls[0]}) -> ({calls[1]})'

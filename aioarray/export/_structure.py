@@ -72,8 +72,7 @@ def _describe(tree: Any) -> str:
 
 
 def structure_of(tree: Any, leaves: list[Any], path: str = "the argument") -> Structure:
-    """The structure of ``tree``, whose leaves are appended. ``TypeError`` for containers that the format does not "
-    "have."""
+    """The structure of ``tree``, whose leaves are appended. ``TypeError`` for containers the format does not have."""
     if tree is None:
         return Structure("none")
     if type(tree) is tuple or type(tree) is list:

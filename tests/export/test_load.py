@@ -408,3 +408,94 @@ def test_loading_is_possible_from_many_threads() -> None:
 
 def test_spec_is_exported() -> None:
     assert export.ExportedSpec is _function.ExportedSpec
+
+
+# Large constants
+
+
+def constant(value: np.ndarray) -> str:
+    kind = f"tensor<{'x'.join(map(str, value.shape))}x{'f32' if value.dtype == F32 else 'i32'}>"
+    return f'stablehlo.constant dense<"0x{value.tobytes().hex().upper()}"> : {kind}'
+
+
+TABLE = np.arange(200 * 100, dtype=F32).reshape(200, 100)
+KIND = "tensor<200x100xf32>"
+NESTED = f"""
+func.func @main(%x: {KIND}) -> ({KIND}, {KIND}, {KIND}) {{
+  %0 = func.call @outer(%x) : ({KIND}) -> {KIND}
+  %1 = func.call @inner(%0) : ({KIND}) -> {KIND}
+  %small = {constant(np.ones((1, 3), F32))}
+  %splat = {constant(np.ones((200, 100), F32))}
+  %again = {constant(TABLE)}
+  %2 = stablehlo.add %again, %splat : {KIND}
+  %n = stablehlo.constant dense<0> : tensor<i32>
+  %3:2 = stablehlo.while(%i = %n, %y = %x) : tensor<i32>, {KIND} cond {{
+    %limit = stablehlo.constant dense<2> : tensor<i32>
+    %c = stablehlo.compare LT, %i, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }} do {{
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %z = func.call @looped(%y) : ({KIND}) -> {KIND}
+    stablehlo.return %j, %z : tensor<i32>, {KIND}
+  }}
+  return %1, %2, %3#1 : {KIND}, {KIND}, {KIND}
+}}
+func.func private @outer(%x: {KIND}) -> {KIND} {{
+  %a = {constant(TABLE * 2)}
+  %0 = stablehlo.add %x, %a : {KIND}
+  %1 = func.call @inner(%0) : ({KIND}) -> {KIND}
+  return %1 : {KIND}
+}}
+func.func private @inner(%x: {KIND}) -> {KIND} {{
+  %a = {constant(TABLE)}
+  %0 = stablehlo.add %x, %a : {KIND}
+  return %0 : {KIND}
+}}
+func.func private @looped(%x: {KIND}) -> {KIND} {{
+  %a = {constant(TABLE + 7)}
+  %0 = stablehlo.add %x, %a : {KIND}
+  return %0 : {KIND}
+}}
+"""
+
+
+def test_large_constants_become_arrays() -> None:
+    function = export.load(NESTED.encode())
+    # Of the four tables one is needed in a loop, where it stays, and one is there twice.
+    assert sorted(float(x[0, 1]) for x in map(np.asarray, function._constants)) == [1.0, 2.0]
+    text = function.lower().as_text()
+    assert len(text) < len(NESTED) / 2
+    x = np.full((200, 100), 0.5, F32)
+    first, second, third = function(aio.asarray(x))
+    np.testing.assert_array_equal(first, x + 4 * TABLE)
+    np.testing.assert_array_equal(second, TABLE + 1)
+    np.testing.assert_array_equal(third, x + 2 * (TABLE + 7))
+    # Also where it becomes a part of another program.
+    inlined = aio.jit(lambda x: function(x * 2)[0])(aio.asarray(x))
+    np.testing.assert_array_equal(inlined, 2 * x + 4 * TABLE)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float16", "float64", "int8", "int32", "uint64", "bfloat16", "bool", "complex64"]
+)
+def test_constants_of_every_dtype_come_back(dtype: str) -> None:
+    count = 80_000
+    value = aio.astype(aio.asarray(np.random.default_rng(0).integers(0, 2, count)), dtype)
+    function = export.load(export.serialize(lambda i: value[i], aio.ShapeDtype((3,), "int32")))
+    hoisted = dtype not in ("bfloat16", "bool", "complex64")
+    assert len(function._constants) == hoisted
+    index = np.array([0, 7, count - 1], np.int32)
+    result = np.asarray(function(aio.asarray(index)))
+    assert result.tobytes() == np.asarray(value)[index].tobytes()
+
+
+def test_functions_that_call_themselves_are_refused() -> None:
+    text = """
+    func.func @main(%x: tensor<f32>) -> tensor<f32> {
+      %0 = func.call @again(%x) : (tensor<f32>) -> tensor<f32>
+      return %0 : tensor<f32> }
+    func.func private @again(%x: tensor<f32>) -> tensor<f32> {
+      %0 = func.call @again(%x) : (tensor<f32>) -> tensor<f32>
+      return %0 : tensor<f32> }"""
+    assert "functions call themselves: again, main" in refused(text.encode())
