@@ -183,8 +183,7 @@ def conv_transpose(
     groups: int,
     channels_last: bool,
 ) -> Node:
-    """The transpose (gradient) of ``conv``; the kernel is (in, out / groups, …) or, with ``channels_last``, (…, out "
-    "/ groups, in)."""
+    """The transpose of ``conv``; the kernel is (in, out / groups, …) or, ``channels_last``, (…, out / groups, in)."""
     axes = spatial_axes(x, channels_last)
     n = len(axes)
     layout = "(…, out / groups, in)" if channels_last else "(in, out / groups, …)"

@@ -36,6 +36,8 @@ except ImportError:  # on Windows
     resource = None  # type: ignore[assignment]
 
 MAGIC = b"ML\xefR"
+# After functions are put in place of their calls; a large model has some hundred thousand.
+MOST_OPERATIONS = 5_000_000
 # Constants of so many bytes become arguments; element types that NumPy has, with their sizes.
 LARGE = 1 << 16
 HOISTED = {
@@ -137,9 +139,10 @@ class Hoisting:
             if operation.operation.name == "func.func" and list(operation.regions[0].blocks)
         }
         self._calls: dict[str, list[Any]] = {}
-        self._uses: dict[str, set[str]] = {}
+        self._uses: dict[str, list[str]] = {}  # functions that one refers to, as often as it does
+        self._sizes: dict[str, int] = {}
         self._fixed = self._find_fixed(module)
-        self._check_recursion()
+        self._check_expansion()
         self._done: dict[str, list[int]] = {}
 
     def _find_fixed(self, module: Any) -> set[str]:
@@ -148,12 +151,13 @@ class Hoisting:
         callers: dict[str, set[str]] = {}
         for name, function in self._functions.items():
             calls = self._calls[name] = []
-            self._uses[name] = set()
+            self._uses[name], self._sizes[name] = [], 0
             body = function.regions[0].blocks[0]
 
             def visit(operation: Any, name: str = name, body: Any = body, calls: list[Any] = calls) -> Any:
+                self._sizes[name] += 1
                 for symbol in _symbols(operation):
-                    self._uses[name].add(symbol)
+                    self._uses[name].append(symbol)
                     if operation.name == "func.call" and operation.block == body:
                         callers.setdefault(symbol, set()).add(name)
                     else:
@@ -170,14 +174,19 @@ class Hoisting:
             fixed |= {name for name, sources in callers.items() if sources & fixed}
         return fixed
 
-    def _check_recursion(self) -> None:
-        """Raise unless functions can be put in an order in which each uses earlier ones: XLA would end the process."""
-        remaining = {name: {use for use in uses if use in self._functions} for name, uses in self._uses.items()}
+    def _check_expansion(self) -> None:
+        """Raise where XLA, which puts functions in place of their calls, would not end, or have no memory left."""
+        expanded: dict[str, int] = {}
+        remaining = {name: [use for use in uses if use in self._functions] for name, uses in self._uses.items()}
         while remaining:
-            free = {name for name, uses in remaining.items() if not uses}
+            free = [name for name, uses in remaining.items() if expanded.keys() >= set(uses)]
             if not free:
                 raise Unreadable(f"functions call themselves: {', '.join(sorted(remaining)[:5])}")
-            remaining = {name: uses - free for name, uses in remaining.items() if name not in free}
+            for name in free:
+                expanded[name] = self._sizes[name] + sum(expanded[use] for use in remaining.pop(name))
+        largest = max(expanded.values(), default=0)
+        if largest > MOST_OPERATIONS:
+            raise Unreadable(f"{largest} operations, with those of all functions where they are called, are too many")
 
     def function(self, name: str) -> list[int]:
         """Hoist out of a function and those it calls; gives the numbers of the constants that it now takes."""

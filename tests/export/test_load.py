@@ -499,3 +499,20 @@ def test_functions_that_call_themselves_are_refused() -> None:
       %0 = func.call @again(%x) : (tensor<f32>) -> tensor<f32>
       return %0 : tensor<f32> }"""
     assert "functions call themselves: again, main" in refused(text.encode())
+
+
+def test_programs_that_grow_without_bounds_are_refused() -> None:
+    """Forty functions, each of which calls the next one twice."""
+    text = (
+        "func.func @main(%x: tensor<f32>) -> tensor<f32> {\n  %0 = func.call @f0(%x) : (tensor<f32>) -> tensor<f32>\n"
+    )
+    text += "  return %0 : tensor<f32> }\n"
+    for i in range(40):
+        text += f"func.func private @f{i}(%x: tensor<f32>) -> tensor<f32> {{\n"
+        target = (
+            "stablehlo.add %x, %x : tensor<f32>"
+            if i == 39
+            else f"func.call @f{i + 1}(%x) : (tensor<f32>) -> tensor<f32>"
+        )
+        text += f"  %0 = {target}\n  %1 = {target.replace('(%x)', '(%0)')}\n  return %1 : tensor<f32> }}\n"
+    assert "are too many" in refused(text.encode())
