@@ -4,7 +4,7 @@ jaxlib's readers end the process, or never return, on some modules that are dama
 outside are read here. ``python artifact_process.py`` answers requests on its standard input until that ends. It imports
 nothing of aioarray, so that it starts quickly.
 
-A request is a line of JSON with ``do`` and ``size``, and ``size`` bytes; an answer is a line of JSON with ``size``, and
+A request is a line of JSON with ``do``, ``size`` and ``seconds``, and ``size`` bytes; an answer is a line of JSON with ``size``, and
 as many bytes. What there is to ask for:
 
 "read"
@@ -21,6 +21,7 @@ import contextlib
 import json
 import math
 import os
+import signal
 import sys
 from typing import Any, BinaryIO
 
@@ -340,9 +341,19 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Answer until there are no more requests."""
     while line := requests.readline():
         request = json.loads(line)
-        answer, data = answer_request(request, requests.read(request["size"]))
+        content = requests.read(request["size"])
+        # The system ends this process if it takes longer, whatever it is doing, and whether or not anybody waits.
+        limit_time(request["seconds"])
+        answer, data = answer_request(request, content)
+        limit_time(0)
         answers.write(json.dumps({**answer, "size": len(data)}).encode() + b"\n" + data)
         answers.flush()
+
+
+def limit_time(seconds: float) -> None:
+    """End this process in so many seconds, where the system knows how; 0 takes it back."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def limit_memory(limit: int) -> None:

@@ -20,6 +20,8 @@ _PROGRAM = os.path.join(os.path.dirname(_xla.__file__), "artifact_process.py")
 # Reading takes about a second for 50 MB; what takes this long does not end at all.
 SECONDS = 20.0
 SECONDS_PER_BYTE = 1e-6
+# Exit codes after SIGKILL and SIGALRM.
+ENDED = (-9, -14)
 # Memory that the process may take.
 BYTES = 8 << 30
 BYTES_PER_BYTE = 40
@@ -65,12 +67,14 @@ class ModuleProcess:
         process = self._process or self._start()
         assert process.stdin is not None
         assert process.stdout is not None
-        # A process that does not answer is ended, and then its output ends.
-        timer = threading.Timer(SECONDS + SECONDS_PER_BYTE * len(data), process.kill)
+        # The process ends itself when it takes too long, and its output with it; this is for systems where it cannot.
+        seconds = SECONDS + SECONDS_PER_BYTE * len(data)
+        timer = threading.Timer(2 * seconds, process.kill)
         timer.daemon = True
         timer.start()
         try:
-            process.stdin.write(json.dumps({"do": what, "size": len(data), **details}).encode() + b"\n" + data)
+            request = {"do": what, "size": len(data), "seconds": seconds, **details}
+            process.stdin.write(json.dumps(request).encode() + b"\n" + data)
             process.stdin.flush()
             line = process.stdout.readline()
             answer = json.loads(line) if line.endswith(b"\n") else None
@@ -82,7 +86,7 @@ class ModuleProcess:
         if answer is None or len(result) != answer["size"]:
             self.close()
             code = process.returncode
-            reason = "took too long" if code == -9 else f"ended with {code}"
+            reason = "took too long" if code in ENDED else f"ended with {code}"
             raise FormatError(
                 f"{source}: jaxlib cannot read the module (the process that tried {reason}); it is damaged"
             )

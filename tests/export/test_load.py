@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import subprocess
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
@@ -376,6 +377,13 @@ def test_a_process_that_dies_or_hangs_is_a_format_error(monkeypatch: pytest.Monk
     program.write_text("print('{', flush=True)\nimport time\ntime.sleep(60)")
     with pytest.raises((FormatError, ValueError)):
         export.load(TEXT)
+
+
+def test_the_process_ends_itself_when_it_takes_too_long() -> None:
+    """Even if nobody is there to end it."""
+    program = "from aioarray._xla import artifact_process as p; p.limit_time(0.1)\nwhile True: pass"
+    ended = subprocess.run([sys.executable, "-c", program], timeout=60, check=False, capture_output=True)
+    assert ended.returncode in _process.ENDED
 
 
 def test_the_process_is_started_anew_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
