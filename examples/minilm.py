@@ -24,6 +24,8 @@ LAYERS, HEADS, WIDTH = 6, 12, 384
 LENGTHS = (16, 32, 64, 128, 256)
 MAX_BATCH = 32
 EPS = 1e-12
+# The intermediate values of more tokens do not stay in a processor's caches.
+CACHED_TOKENS = 2048
 
 Weights = dict[str, Any]  # an Array, or a weight of 8 bits
 
@@ -43,7 +45,13 @@ def dense(weights: Weights, name: str, x: aio.Array) -> aio.Array:
 @aio.jit(buckets={"sentences": (1, 2, 4, 8, 16, MAX_BATCH)}, bucket_axes={"tokens": ("sentences", None)})
 def embed(weights: Weights, tokens: aio.Array) -> aio.Array:
     """Unit vectors (sentences, WIDTH) of token numbers (sentences, tokens), in which 0 is padding."""
+    return forward(weights, tokens)
+
+
+def forward(weights: Weights, tokens: aio.Array) -> aio.Array:
     n, length = tokens.shape
+    if n > 1 and n * length > CACHED_TOKENS:
+        return aio.concat([forward(weights, part) for part in (tokens[: n // 2], tokens[n // 2 :])])
     real = tokens != 0
     x = nn.embedding(tokens, weights["embeddings.word_embeddings.weight"])
     x = x + weights["embeddings.position_embeddings.weight"][:length]
