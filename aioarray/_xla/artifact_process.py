@@ -4,8 +4,8 @@ jaxlib's readers end the process, or never return, on some modules that are dama
 outside are read here. ``python artifact_process.py`` answers requests on its standard input until that ends. It imports
 nothing of aioarray, so that it starts quickly.
 
-A request is a line of JSON with ``do``, ``size`` and ``seconds``, and ``size`` bytes; an answer is a line of JSON with ``size``, and
-as many bytes. What there is to ask for:
+A request is a line of JSON with ``do``, ``size`` and ``seconds``, and ``size`` bytes; an answer is a line of JSON
+with ``size``, and as many bytes. What there is to ask for:
 
 "read"
     The bytes are a module: text, bytecode, or a portable artifact. Gives its functions in generic text, with ``prefix``
