@@ -381,6 +381,7 @@ __all__ = [
     "round",
     "run_sync",
     "searchsorted",
+    "serving",
     "sign",
     "signbit",
     "sin",
@@ -426,10 +427,10 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from . import export, fft, io, linalg, nn, random
+    from . import export, fft, io, linalg, nn, random, serving
 
 # Namespaces that are loaded when they are first used, which makes `import aioarray` a fifth faster.
-_LAZY = frozenset({"export", "fft", "io", "linalg", "nn", "random"})
+_LAZY = frozenset({"export", "fft", "io", "linalg", "nn", "random", "serving"})
 
 
 def __getattr__(name: str) -> object:

@@ -11,6 +11,10 @@
           ├── SyncReadError             (RuntimeError)  an event loop read a value synchronously
           ├── ForkedProcessError        (RuntimeError)  the process was forked after first use
           ├── QueueFullError            (RuntimeError)  a serving queue turned a request away
+          ├── NotServingError           (RuntimeError)  a batcher is not running, or is being drained
+          ├── DeadlineError             (TimeoutError)  a request was not answered in its time
+          ├── NonFiniteError            (ArithmeticError)  a model's result has a NaN or an infinity
+          ├── InvalidInputError         (ValueError)    a request is not what the model takes
           ├── TracedValueError          (TypeError)     a value was needed while tracing
           ├── FormatError               (ValueError)    a file is not what it claims to be
           └── IncompatibleVersionError  (ImportError)   jaxlib is missing or of another version
@@ -108,6 +112,22 @@ class QueueFullError(AioArrayError, RuntimeError):
 
 def _queue_full_error(cls: type[QueueFullError], message: str, retry_after: float | None) -> QueueFullError:
     return cls(message, retry_after=retry_after)
+
+
+class NotServingError(AioArrayError, RuntimeError):
+    """A batcher takes no requests: it was not started, is being drained, or has stopped."""
+
+
+class DeadlineError(AioArrayError, TimeoutError):
+    """A request was not answered in its time, or could not have been."""
+
+
+class NonFiniteError(AioArrayError, ArithmeticError):
+    """A model's result for a request has a NaN or an infinity, and the batcher was told to refuse these."""
+
+
+class InvalidInputError(AioArrayError, ValueError):
+    """A request is not what the model takes; it never reached the model."""
 
 
 class TracedValueError(AioArrayError, TypeError):

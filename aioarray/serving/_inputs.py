@@ -1,0 +1,330 @@
+"""What a model takes, whether a request is that, and the host arrays of a batch."""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+import aioarray as aio
+
+from .. import _trees
+from .._errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from ._requests import Part
+
+# Device buffers can be host memory that begins at a multiple of this: then nothing is copied again.
+ALIGNMENT: Final = 64
+BATCH: Final = "batch"
+
+
+class TensorSpec:
+    """One array of one example: its shape without the batch axis, its dtype, and what it is padded with.
+
+    A dimension is a length; a name from the batcher's ``buckets``, for a length that is padded to the next size; or
+    None, for any length, where examples of different lengths are batched apart.
+
+    >>> aio.serving.TensorSpec(("tokens", 3), "int32", pad=-1)
+    TensorSpec(('tokens', 3), 'int32', pad=-1)
+    """
+
+    __slots__ = ("dtype", "pad", "shape")
+
+    def __init__(self, shape: Sequence[int | str | None], dtype: Any, *, pad: Any = 0) -> None:
+        self.shape = tuple(shape)
+        self.dtype: np.dtype[Any] = aio.ShapeDtype((), dtype).dtype
+        self.pad = pad
+        for n in self.shape:
+            if isinstance(n, int) and n < 0:
+                raise ValueError(f"TensorSpec: dimension {n} is negative; give a length, the name of one, or None")
+
+    def __repr__(self) -> str:
+        pad = f", pad={self.pad!r}" if self.pad != 0 else ""
+        return f"TensorSpec({self.shape}, {self.dtype.name!r}{pad})"
+
+
+class Layout(NamedTuple):
+    """How the batches of a group look. The key of the group is (key, this)."""
+
+    structure: Any
+    shapes: tuple[tuple[int, ...], ...]  # of one example, padded
+    dtypes: tuple[np.dtype[Any], ...]
+    sizes: tuple[int, ...]  # of the named lengths
+
+
+class Checked(NamedTuple):
+    """An input that the model takes."""
+
+    key: Hashable
+    layout: Layout
+    rows: int
+    lengths: tuple[int, ...]  # the actual ones
+    leaves: list[np.ndarray[Any, Any]]
+
+
+class Inputs:
+    """Checks inputs against specs, or takes any without; and stacks them. Any thread."""
+
+    def __init__(self, name: str, specs: Any, buckets: Mapping[str, Sequence[int]]) -> None:
+        self._name = name
+        self._buckets = {length: sorted(set(sizes)) for length, sizes in buckets.items() if length != BATCH}
+        self.names = tuple(self._buckets)
+        self.specs: list[TensorSpec] | None = None
+        self._structure: Any = None
+        for length, sizes in self._buckets.items():
+            if not sizes or sizes[0] < 1:
+                raise ValueError(f"{name}: the buckets of {length!r} are {sizes}; give sizes of 1 or more")
+        if specs is None:
+            if self._buckets:
+                raise ValueError(
+                    f"{name}: there are buckets for {', '.join(self._buckets)}; give specs, which say what axes have "
+                    "these lengths"
+                )
+            return
+        leaves, self._structure = _trees.flatten(specs)
+        self.specs = [self._spec(leaf) for leaf in leaves]
+        self._paths = [_path(path) for path in _trees.paths(specs)]
+        used = {n for spec in self.specs for n in spec.shape if isinstance(n, str)}
+        if used != set(self._buckets):
+            raise ValueError(
+                f"{name}: the specs have the lengths {sorted(used)}, and buckets are given for {sorted(self._buckets)}"
+            )
+
+    def _spec(self, leaf: Any) -> TensorSpec:
+        if isinstance(leaf, TensorSpec):
+            return leaf
+        if isinstance(leaf, aio.ShapeDtype):
+            return TensorSpec(leaf.shape, leaf.dtype)
+        raise TypeError(
+            f"{self._name}: specs has a {type(leaf).__name__}; describe arrays with aio.serving.TensorSpec or "
+            "aio.ShapeDtype"
+        )
+
+    def arguments(self, wanted: Mapping[str, str]) -> dict[str, Argument]:
+        """How to make each keyword argument of the function from (key, layout, parts, size)."""
+        made: dict[str, Argument] = {}
+        for name, what in wanted.items():
+            if what == "key":
+                made[name] = _key
+            elif what == BATCH:
+                made[name] = _batch_mask
+            elif what in self._buckets:
+                made[name] = functools.partial(_mask, self.names.index(what))
+            elif what.startswith("len(") and what[4:-1] in self._buckets:
+                made[name] = functools.partial(_lengths, self.names.index(what[4:-1]))
+            else:
+                known = ["key", BATCH, *self._buckets, *(f"len({length})" for length in self._buckets)]
+                raise ValueError(f"{self._name}: arguments asks for {what!r}, which is not one of {', '.join(known)}")
+        return made
+
+    # One request
+
+    def check(self, x: Any, key: Hashable, batched: bool) -> Checked:
+        """``x`` as host arrays, with its group. ``InvalidInputError`` if the model does not take it."""
+        if self.specs is None:
+            leaves, structure = _trees.flatten(x)
+            arrays = [self._array(leaf, None, place) for place, leaf in enumerate(leaves)]
+        else:
+            structure = self._structure
+            try:
+                leaves = structure.flatten_up_to(x)
+            except (ValueError, TypeError) as error:
+                raise InvalidInputError(
+                    f"{self._name}: the input is not of the form that specs says: {error}"
+                ) from None
+            arrays = [
+                self._array(leaf, spec, place)
+                for place, (leaf, spec) in enumerate(zip(leaves, self.specs, strict=True))
+            ]
+        if not arrays:
+            raise InvalidInputError(f"{self._name}: the input has no arrays")
+        rows = self._rows(arrays) if batched else 1
+        shapes = [array.shape[batched:] for array in arrays]
+        sizes: tuple[int, ...] = ()
+        lengths: tuple[int, ...] = ()
+        if self.specs is not None:
+            shapes, lengths, sizes = self._padded(shapes)
+        layout = Layout(structure, tuple(shapes), tuple([array.dtype for array in arrays]), sizes)
+        return Checked(key, layout, rows, lengths, arrays)
+
+    def _array(self, leaf: Any, spec: TensorSpec | None, place: int) -> np.ndarray[Any, Any]:
+        if type(leaf) is np.ndarray and (spec is None or leaf.dtype == spec.dtype):
+            if spec is None and leaf.dtype.kind in "OSUMm":
+                raise InvalidInputError(f"{self._where(place)} is an array of {leaf.dtype}, not of numbers")
+            return leaf
+        try:
+            if spec is None:
+                return np.asarray(aio.asarray(leaf))
+            return _converted(leaf, spec.dtype)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InvalidInputError(f"{self._where(place)}: {error}") from None
+
+    def _where(self, place: int) -> str:
+        path = self._paths[place] if self.specs is not None else ""
+        return f"{self._name}: input {path}" if path else f"{self._name}: the input"
+
+    def _rows(self, arrays: list[np.ndarray[Any, Any]]) -> int:
+        rows: int | None = None
+        for place, array in enumerate(arrays):
+            if array.ndim == 0:
+                raise InvalidInputError(f"{self._where(place)} has no dimensions, but batched=True needs a batch axis")
+            if rows is not None and array.shape[0] != rows:
+                raise InvalidInputError(
+                    f"{self._where(place)} has {array.shape[0]} rows, and another array of the input has {rows}"
+                )
+            rows = array.shape[0]
+        assert rows is not None
+        return rows
+
+    def _padded(self, shapes: list[tuple[int, ...]]) -> tuple[list[tuple[int, ...]], tuple[int, ...], tuple[int, ...]]:
+        """The shapes with named lengths padded; these lengths; and the sizes."""
+        assert self.specs is not None
+        actual: dict[str, int] = {}
+        for place, (shape, spec) in enumerate(zip(shapes, self.specs, strict=True)):
+            if len(shape) != len(spec.shape):
+                raise InvalidInputError(f"{self._where(place)} has shape {shape}; an example is {spec}")
+            for n, wanted in zip(shape, spec.shape, strict=True):
+                if isinstance(wanted, str):
+                    if actual.setdefault(wanted, n) != n:
+                        raise InvalidInputError(
+                            f"{self._where(place)} has shape {shape}, but {wanted!r} is {actual[wanted]} elsewhere"
+                        )
+                elif wanted is not None and wanted != n:
+                    raise InvalidInputError(f"{self._where(place)} has shape {shape}; an example is {spec}")
+        if not actual:
+            return shapes, (), ()
+        sizes: dict[str, int] = {}
+        for length, n in actual.items():
+            known = self._buckets[length]
+            place = bisect.bisect_left(known, n)
+            if place == len(known):
+                raise InvalidInputError(f"{self._name}: {length!r} is {n}, and the longest allowed is {known[-1]}")
+            sizes[length] = known[place]
+        padded = [
+            tuple(
+                [sizes[wanted] if isinstance(wanted, str) else n for n, wanted in zip(shape, spec.shape, strict=True)]
+            )
+            for shape, spec in zip(shapes, self.specs, strict=True)
+        ]
+        return padded, tuple([actual[name] for name in self.names]), tuple([sizes[name] for name in self.names])
+
+    # Batches
+
+    def stack(self, layout: Layout, parts: Sequence[Part], size: int) -> list[np.ndarray[Any, Any]]:
+        """The leaves of a batch of ``size`` rows: those of the parts, then padding."""
+        specs = self.specs
+        stacked = []
+        for place, (shape, dtype) in enumerate(zip(layout.shapes, layout.dtypes, strict=True)):
+            pad = 0 if specs is None else specs[place].pad
+            result = aligned((size, *shape), dtype)
+            row = 0
+            for part in parts:
+                request = part.request
+                leaf = request.leaves[place]
+                if request.single:
+                    if leaf.shape == shape:
+                        result[row] = leaf
+                    else:
+                        _pad_into(result[row], leaf, pad)
+                else:
+                    rows = leaf[part.start : part.stop]
+                    if rows.shape[1:] == shape:
+                        result[row : row + part.rows] = rows
+                    else:
+                        _pad_into(result[row : row + part.rows], rows, pad)
+                row += part.rows
+            if row < size:
+                result[row:] = pad
+            stacked.append(result)
+        return stacked
+
+    def nbytes(self, layout: Layout, size: int) -> int:
+        """How much ``stack`` copies."""
+        return size * sum(
+            math.prod(shape) * dtype.itemsize for shape, dtype in zip(layout.shapes, layout.dtypes, strict=True)
+        )
+
+    def layouts(self) -> list[Layout]:
+        """The layouts that inputs can have, by the specs: one for each combination of lengths."""
+        if self.specs is None:
+            raise ValueError(f"{self._name}.warmup: give specs, or an example of an input")
+        if any(n is None for spec in self.specs for n in spec.shape):
+            raise ValueError(f"{self._name}.warmup: a dimension of the specs is None; give an example of an input")
+        combinations: list[tuple[int, ...]] = [()]
+        for sizes in self._buckets.values():
+            combinations = [(*before, size) for before in combinations for size in sizes]
+        layouts = []
+        for combination in combinations:
+            named = dict(zip(self.names, combination, strict=True))
+            shapes = tuple(
+                tuple([named[n] if isinstance(n, str) else n or 0 for n in spec.shape]) for spec in self.specs
+            )
+            layouts.append(Layout(self._structure, shapes, tuple(spec.dtype for spec in self.specs), combination))
+        return layouts
+
+
+Argument = Callable[[Hashable, Layout, "Sequence[Part]", int], Any]
+
+
+def _key(key: Hashable, layout: Layout, parts: Sequence[Part], size: int) -> Any:
+    return key
+
+
+def _batch_mask(key: Hashable, layout: Layout, parts: Sequence[Part], size: int) -> Any:
+    return np.arange(size) < sum(part.rows for part in parts)
+
+
+def _lengths(place: int, key: Hashable, layout: Layout, parts: Sequence[Part], size: int) -> Any:
+    lengths = np.zeros(size, np.int32)
+    row = 0
+    for part in parts:
+        lengths[row : row + part.rows] = part.request.lengths[place]
+        row += part.rows
+    return lengths
+
+
+def _mask(place: int, key: Hashable, layout: Layout, parts: Sequence[Part], size: int) -> Any:
+    return np.arange(layout.sizes[place]) < _lengths(place, key, layout, parts, size)[:, None]
+
+
+def aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Memory that a device buffer can be."""
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
+def _pad_into(target: np.ndarray[Any, Any], value: np.ndarray[Any, Any], pad: Any) -> None:
+    target[...] = pad
+    target[tuple(map(slice, value.shape))] = value
+
+
+def _converted(leaf: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """``leaf`` as an array of ``dtype``: NumPy's where nothing can be lost, Python's numbers where they fit."""
+    value = np.asarray(leaf)
+    if value.dtype == dtype:
+        return value
+    if isinstance(leaf, (np.ndarray, np.generic)) or value.dtype.kind not in "biufc":
+        if value.dtype.kind in "OSUMm" or not np.can_cast(value.dtype, dtype, "safe"):
+            raise TypeError(f"an array of {value.dtype} is given; the dtype is {dtype.name}")
+        return value.astype(dtype)
+    if not (value.size == 0 or np.can_cast(value.dtype, dtype, "same_kind")):
+        raise TypeError(f"numbers of the kind {value.dtype} are given; the dtype is {dtype.name}")
+    return np.asarray(leaf, dtype)
+
+
+def _path(path: tuple[Any, ...]) -> str:
+    """Where a leaf is, as one would write it."""
+    text = ""
+    for step in path:
+        for attribute, form in (("key", "[{!r}]"), ("idx", "[{}]"), ("name", ".{}")):
+            if hasattr(step, attribute):
+                text += form.format(getattr(step, attribute))
+                break
+    return text

@@ -1,0 +1,134 @@
+"""A request to a batcher, from its arrival to its one outcome, and the batches that its rows travel in."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    import numpy as np
+
+
+class Request:
+    """One call of a batcher. Loop thread only.
+
+    It ends exactly once, with a value or an error; from then on ``done`` is True and it holds no data of its input.
+    """
+
+    __slots__ = (
+        "arrived",
+        "client",
+        "cost",
+        "deadline",
+        "done",
+        "error",
+        "group",
+        "leaves",
+        "lengths",
+        "priority",
+        "queued",
+        "results",
+        "rows",
+        "sequence",
+        "single",
+        "span",
+        "started",
+        "structure",
+        "tag",
+        "taken",
+        "unanswered",
+        "wake",
+    )
+
+    def __init__(
+        self,
+        group: Hashable,
+        rows: int = 1,
+        *,
+        single: bool = True,
+        leaves: list[np.ndarray] | None = None,
+        lengths: tuple[int, ...] = (),
+        cost: float = 1.0,
+        priority: int = 0,
+        client: Hashable = None,
+        deadline: float = math.inf,
+        wake: Callable[[], object] = lambda: None,
+    ) -> None:
+        self.group = group  # requests of one group can be in one batch
+        self.rows = rows
+        self.single = single  # one example, without a batch axis
+        self.leaves = leaves or []  # the input, on the host; emptied at the end
+        self.lengths = lengths  # the lengths that are padded, by the names' order in the specs
+        self.cost = cost  # of one row
+        self.priority = priority  # 0 goes first
+        self.client = client
+        self.deadline = deadline
+        self.wake = wake  # resumes the task that waits; called once
+        self.span: Any = None  # what the task's trace was at the call
+
+        # Set by the queue
+        self.sequence = 0
+        self.tag = 0.0  # its turn in the fair order
+        self.arrived = 0.0
+        self.started = math.nan  # when its first rows left in a batch
+        self.queued = False  # has rows that are in no batch yet
+        self.taken = 0  # rows that are, or were, in batches
+
+        # Set by `finish`, `fail` and the batcher
+        self.done = False
+        self.unanswered = rows  # rows without a result
+        self.results: list[tuple[int, Any]] = []  # (first row, leaves of the results)
+        self.structure: Any = None  # of the result
+        self.error: BaseException | None = None
+
+    def finish(self) -> None:
+        """End with what is in ``results``."""
+        self._end()
+
+    def fail(self, error: BaseException) -> None:
+        """End with an error."""
+        self.results = []
+        self.error = error
+        self._end()
+
+    def abandon(self) -> None:
+        """End because nobody waits any more."""
+        self.results = []
+        self._end()
+
+    def _end(self) -> None:
+        assert not self.done
+        self.done = True
+        self.leaves = []
+        self.wake()
+
+
+class Part:
+    """Rows ``start`` to ``stop`` of a request, in a batch."""
+
+    __slots__ = ("request", "start", "stop")
+
+    def __init__(self, request: Request, start: int, stop: int) -> None:
+        self.request = request
+        self.start = start
+        self.stop = stop
+
+    @property
+    def rows(self) -> int:
+        """How many rows."""
+        return self.stop - self.start
+
+
+class Batch:
+    """Parts that are computed together."""
+
+    __slots__ = ("expected", "group", "parts", "rows", "started")
+
+    def __init__(self, group: Hashable, parts: list[Part], rows: int, started: float, expected: float) -> None:
+        self.group = group
+        self.parts = parts
+        self.rows = rows
+        self.started = started
+        self.expected = expected  # seconds it should take; 0 when nothing is known
