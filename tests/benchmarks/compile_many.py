@@ -1,22 +1,36 @@
-"""Many different programs asked for at once from an event loop: how late the loop is, and how busy the cores are.
-
-python tests/benchmarks/compile_many.py [count]
-"""
+"""Hundreds of different programs asked for at once from an event loop: its lag, and how busy the cores are."""
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import resource
-import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import aioarray as aio
 
+from ._lag import LoopLag
+from ._machine import available_cores
+from ._model import Benchmark, Metric, Row, Settings, Target
 
-def make(number: int) -> Any:
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+# Programs that differ, so that none was compiled before.
+_numbers = itertools.count(1)
+
+
+def processor_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def different() -> Any:
+    number = next(_numbers)
+
     def function(x: Any) -> Any:
         for layer in range(4):
             x = aio.tanh(x @ x + float(number * 10 + layer))
@@ -25,43 +39,50 @@ def make(number: int) -> Any:
     return aio.jit(function)
 
 
-def processor_seconds() -> float:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
+def compiling(count: int) -> Callable[[], Awaitable[dict[str, float]]]:
+    """A contender: asks for ``count`` new programs, one in each turn of the loop."""
+    x = aio.asarray(np.ones((16, 16), np.float32))
+
+    async def sample() -> dict[str, float]:
+        functions = [different() for _ in range(count)]
+        compiles = aio.compile_cache.stats()["compiles"]
+        async with LoopLag() as lag:
+            start, busy = time.perf_counter(), processor_seconds()
+            results = []
+            for function in functions:
+                results.append(function(x))
+                await asyncio.sleep(0)
+            enqueued = time.perf_counter() - start
+            await aio.ready(results)
+            seconds = time.perf_counter() - start
+            idle = 1 - (processor_seconds() - busy) / seconds / available_cores()
+        return {
+            **lag.figures(),
+            "enqueued": enqueued,
+            "ready": seconds,
+            "idle share of the cores": max(0.0, idle),
+            "compiles of each": (aio.compile_cache.stats()["compiles"] - compiles) / count,
+        }
+
+    return sample
 
 
-async def main(count: int) -> None:
-    x = await (aio.ones((16, 16)) * 1)
-    functions = [make(number) for number in range(count)]
-    late: list[float] = []
-
-    async def measure() -> None:
-        before = time.perf_counter()
-        while True:
-            await asyncio.sleep(0.001)
-            now = time.perf_counter()
-            late.append(now - before - 0.001)
-            before = now
-
-    measuring = asyncio.create_task(measure())
-    await asyncio.sleep(0.1)
-    late.clear()
-    compiles = aio.compile_cache.stats()["compiles"]
-    start, busy = time.perf_counter(), processor_seconds()
-    results = []
-    for function in functions:
-        results.append(function(x))
-        await asyncio.sleep(0)
-    enqueued = time.perf_counter() - start
-    await aio.ready(results)
-    seconds = time.perf_counter() - start
-    measuring.cancel()
-    quantiles = [float(np.quantile(late, q)) * 1e3 for q in (0.5, 0.99, 1.0)]
-    print(f"{count} programs: enqueued in {enqueued:.2f} s, ready after {seconds:.2f} s")
-    count = aio.compile_cache.stats()["compiles"] - compiles
-    print(f"compiled {count}, cores busy {(processor_seconds() - busy) / seconds:.2f}")
-    print("lag p50 {:.2f} ms, p99 {:.2f} ms, largest {:.2f} ms".format(*quantiles))
+def rows(settings: Settings) -> Iterator[Row]:
+    count = 10 if settings.quick else 300
+    yield Row(
+        f"{count} programs",
+        {"aioarray": compiling(count)},
+        {
+            "p50": Metric(),
+            "p99": Metric("s", (Target(10e-3),)),
+            "max": Metric(),
+            "enqueued": Metric(),
+            "ready": Metric(),
+            "idle share of the cores": Metric("", (Target(0.1),)),
+            "compiles of each": Metric("", (Target(1.0),)),
+        },
+        rounds=3,
+    )
 
 
-if __name__ == "__main__":
-    asyncio.run(main(int(sys.argv[1]) if len(sys.argv) > 1 else 300))
+BENCHMARK = Benchmark("Many programs compiled at once from a loop: its lag, and the cores", rows)

@@ -1,0 +1,80 @@
+"""Many coroutines that await the result of a slow computation, or each a result of its own that depends on it.
+
+With JAX each of them waits in ``asyncio.to_thread``, as there is nothing else to wait with.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import aioarray as aio
+
+from ._contenders import load
+from ._model import Benchmark, Metric, Row, Settings, Target, present
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+COUNTS = (1_000, 10_000, 100_000)
+
+
+def threads() -> int:
+    """Threads of this process, those of XLA included."""
+    return len(list(Path("/proc/self/task").iterdir()))
+
+
+def awaiting(
+    x: Any, slow: Any, count: int, wait: Callable[[Any], Awaitable[Any]], *, own: bool
+) -> Callable[[], Awaitable[dict[str, float]]]:
+    """A contender: seconds from the first call to the end of the last await, and the most threads seen."""
+
+    async def one(gate: Any) -> None:
+        await wait(gate + x if own else gate)
+
+    async def sample() -> dict[str, float]:
+        start = time.perf_counter()
+        gate = slow @ slow
+        gate = gate[0, :4] if own else gate
+        tasks = [asyncio.ensure_future(one(gate)) for _ in range(count)]
+        await asyncio.sleep(0)
+        seen = threads()
+        await asyncio.gather(*tasks)
+        seconds = time.perf_counter() - start
+        return {"all": seconds, "each": seconds / count, "threads": max(seen, threads())}
+
+    return sample
+
+
+async def plainly(x: Any) -> Any:
+    return await x
+
+
+async def by_thread(x: Any) -> Any:
+    return await asyncio.to_thread(x.block_until_ready)
+
+
+def rows(settings: Settings) -> Iterator[Row]:
+    jnp = load("jax", "numpy")
+    small, large = np.ones(4, np.float32), np.full((1024, 1024), 1 / 1024, np.float32)
+    counts = COUNTS[:1] if settings.quick else COUNTS
+    for own, what in ((False, "of one result"), (True, "of a result each")):
+        for count in counts:
+            contenders = present(
+                aioarray=awaiting(aio.asarray(small), aio.asarray(large), count, plainly, own=own),
+                jax=awaiting(jnp.asarray(small), jnp.asarray(large), count, by_thread, own=own) if jnp else None,
+            )
+            targets = (Target(0.1, "jax"),) if count == 10_000 else ()
+            metrics = {
+                "all": Metric("s", targets),
+                "each": Metric("s", curve=f"await {what}"),
+                "threads": Metric("", neutral=True),
+            }
+            yield Row(f"{count:,} awaits {what}", contenders, metrics, 2 if count > 10_000 else 5, x=count)
+
+
+BENCHMARK = Benchmark("Concurrent awaits", rows, beside=("jax",))
