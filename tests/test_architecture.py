@@ -41,6 +41,10 @@ LAYERS[""] = 9
 LAZY_IMPORTS: dict[tuple[str, str], str] = {
     ("aioarray/__init__.py", "<computed>"): "namespaces are loaded at first use, to keep the import light",
     ("aioarray/_engine/waiting.py", "aioarray._engine._trio"): "trio is optional, and loaded where it runs",
+    ("aioarray/__main__.py", "aioarray.serving._resolve"): "serving needs optional packages; says which",
+    ("aioarray/__main__.py", "aioarray.serving._server"): "serving needs optional packages; says which",
+    ("aioarray/serving/__init__.py", "<computed>"): "FastAPI is optional, and loaded where what needs it is wanted",
+    ("aioarray/serving/_resolve.py", "<computed>"): "the models that the command line names",
     ("aioarray/_jit/warmup.py", "aioarray._jit._rich"): "rich is optional, and loaded where its progress bar is wanted",
 }
 

@@ -1,0 +1,1 @@
+"""Models that ``aioarray serve`` knows by name."""

@@ -1,0 +1,124 @@
+"""Small models, and an application that serves them to an ``httpx`` client, for the tests of the server."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+import aioarray as aio
+from aioarray.serving import Model, TextEmbedder
+
+for package in ("fastapi", "uvicorn", "orjson", "prometheus_client"):
+    pytest.importorskip(package, reason=f"{package} of the extra `serving` is not installed")
+httpx = pytest.importorskip("httpx", reason="httpx, by which the tests call the server, is not installed")
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+# What is waited for this long, in seconds, is lost.
+LOST = 60.0
+LENGTHS = (8, 16)
+DIMENSIONS = 4
+
+
+@aio.jit
+def affine_of(x: aio.Array) -> aio.Array:
+    return x * 2 + 1
+
+
+def affine(name: str = "affine", version: str = "1", **options: Any) -> Model:
+    """x ↦ 2x + 1, of rows of 3 numbers."""
+    return Model(
+        name, affine_of, {"x": aio.ShapeDtype((3,), "float32")}, version=version, **{"max_batch_size": 4, **options}
+    )
+
+
+@aio.jit
+def letters_of(tokens: aio.Array) -> aio.Array:
+    # Counts of four letters: texts can be told apart, and padding (0) counts for nothing.
+    letters = aio.asarray([ord(letter) for letter in "abcd"])
+    return aio.sum(aio.astype(tokens[:, :, None] == letters, "float32"), axis=1)
+
+
+def tokenize(texts: Sequence[str]) -> list[list[int]]:
+    return [[ord(letter) for letter in text] for text in texts]
+
+
+def letters(name: str = "letters", **options: Any) -> TextEmbedder:
+    """A text's "embedding": how often the letters a to d are in it. A token is a letter."""
+    options = {"batch_sizes": (1, 4), "priority_levels": 2, **options}
+    return TextEmbedder(name, letters_of, tokenize, LENGTHS, **options)
+
+
+class Held:
+    """A model that waits at a gate, on the loop, and counts what passes it."""
+
+    def __init__(self, name: str = "held", **options: Any) -> None:
+        self.opened = anyio.Event()
+        self.opened.set()
+        self.arrived = anyio.Event()
+        self.rows = 0
+        self.batches = 0
+        self.model = Model(name, self._call, {"x": aio.ShapeDtype((1,), "float32")}, **{"max_batch_size": 4, **options})
+
+    def close(self) -> None:
+        self.opened = anyio.Event()
+        self.arrived = anyio.Event()
+        self.rows = self.batches = 0
+
+    async def _call(self, x: aio.Array) -> aio.Array:
+        self.batches += 1
+        self.rows += x.shape[0]
+        self.arrived.set()
+        await self.opened.wait()
+        return x
+
+
+def double() -> Model:
+    """A factory for the command line."""
+    return Model("double", lambda x: x * 2, {"x": aio.ShapeDtype((3,), "float32")}, max_batch_size=2)
+
+
+def several() -> list[Model]:
+    """Another one: what the server's processes in the tests serve."""
+    return [affine(), affine(version="2"), letters()]
+
+
+@asynccontextmanager
+async def serving(models: Any, *, wait: bool = True, **options: Any) -> AsyncIterator[tuple[Any, Any]]:
+    """The application and a client for it, once it is ready."""
+    app = aio.serving.create_app(models, **options)
+    with anyio.fail_after(LOST):
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://server") as client,
+        ):
+            if wait:
+                await app.state.registry.settled.wait()
+            yield app, client
+
+
+def tensor(data: Any, shape: Sequence[int], name: str = "x", datatype: str = "FP32") -> dict[str, Any]:
+    return {"name": name, "shape": list(shape), "datatype": datatype, "data": data}
+
+
+async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+    """Return once ``condition()`` holds; the server's other tasks run meanwhile."""
+    while True:
+        if await condition():
+            return
+        await anyio.lowlevel.checkpoint()
+
+
+async def queued(client: Any, count: int) -> None:
+    """Return once that many requests wait for the first model's batcher."""
+
+    async def are() -> bool:
+        numbers = (await client.get("/stats")).json()
+        return bool(numbers["models"][0]["stats"]["queued"] >= count)
+
+    await until(are)
