@@ -34,7 +34,7 @@ def parse(shape: tuple[int, ...], index: Any, array_type: type[Any]) -> Parsed:
             static.append(...)
             axis += len(shape) - consumed
         elif isinstance(entry, slice):
-            static.append(("slice", *(_bound(part) for part in (entry.start, entry.stop, entry.step))))
+            static.append(slice_entry(entry))
             axis += 1
         elif isinstance(entry, (int, np.integer)) and not isinstance(entry, (bool, np.bool_)):
             static.append(("dynamic", len(arrays)))
@@ -43,6 +43,11 @@ def parse(shape: tuple[int, ...], index: Any, array_type: type[Any]) -> Parsed:
         else:
             axis += _parse_array(entry, shape, axis, static, arrays, array_type)
     return tuple(static), arrays
+
+
+def slice_entry(index: slice) -> tuple[Any, ...]:
+    """What stands for a slice in the static part."""
+    return "slice", _bound(index.start), _bound(index.stop), _bound(index.step)
 
 
 def selects_without_reading(shape: tuple[int, ...], index: Any, value: Any) -> bool:
@@ -102,7 +107,7 @@ def _dimensions(entry: Any, array_type: type[Any]) -> int:
 
 
 def _bound(value: Any) -> int | None:
-    return None if value is None else int(operator.index(value))
+    return value if value is None or type(value) is int else int(operator.index(value))
 
 
 def _position(index: int, axis: int, length: int) -> int:

@@ -25,8 +25,9 @@ Axes: TypeAlias = int | tuple[int, ...] | None
 def shape_of(function: str, shape: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
     """A shape given as a length or a sequence of lengths. ``TypeError`` for what are no integers."""
     try:
-        if isinstance(shape, Sequence) or (isinstance(shape, np.ndarray) and shape.ndim == 1):
-            return tuple(operator.index(length) for length in shape)
+        # Tuples first: to ask whether something is a Sequence takes as long as all the rest.
+        if type(shape) is tuple or isinstance(shape, Sequence) or (isinstance(shape, np.ndarray) and shape.ndim == 1):
+            return tuple(map(operator.index, shape))
         return (operator.index(shape),)
     except TypeError:
         raise TypeError(f"{function}: shape {shape!r} is no length or tuple of lengths; lengths are integers") from None
@@ -34,11 +35,11 @@ def shape_of(function: str, shape: SupportsIndex | Sequence[SupportsIndex]) -> t
 
 def axes_of(function: str, axis: SupportsIndex | Sequence[SupportsIndex] | None) -> Axes:
     """One axis as an int, several as a tuple, None as it is. ``TypeError`` for what are no integers."""
-    if axis is None:
-        return None
+    if axis is None or type(axis) is int:
+        return axis
     try:
         if isinstance(axis, Sequence):
-            return tuple(operator.index(k) for k in axis)
+            return tuple(map(operator.index, axis))
         return operator.index(axis)
     except TypeError:
         raise TypeError(f"{function}: axis {axis!r} is no integer or tuple of integers") from None
