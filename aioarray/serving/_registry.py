@@ -45,6 +45,7 @@ class _Entry:
         self.model = model
         self.state: State = "LOADING"
         self.reason = ""
+        self.error: Exception | None = None
         self.stop = anyio.Event()
         self.scope = anyio.CancelScope()  # of loading: nothing is lost when that is given up
         self.settled = anyio.Event()  # it is ready, or failed
@@ -106,7 +107,7 @@ class Registry:
                 # A server with a broken model goes on with the others, is not ready, and says why.
                 logger.exception("a model could not be loaded")
                 name = source.name if isinstance(source, Model) else getattr(source, "__name__", "model")
-                self.failures[name] = f"{type(failure).__name__}: {failure}"
+                self.failures[name] = str(failure)
         finally:
             self.starting -= 1
             if not self.starting:
@@ -150,7 +151,8 @@ class Registry:
             raise
         if entry.state != "READY":
             self._remove(entry)
-            raise NotReadyError(f"{model.name}: {entry.reason or 'replaced or unloaded while it was loading'}")
+            reason = entry.reason or "replaced or unloaded while it was loading"
+            raise NotReadyError(f"{model.name}: {reason}") from entry.error
         versions = self._entries.setdefault(model.name, {})
         current = versions.get(model.version)
         versions[model.version] = entry
@@ -181,6 +183,7 @@ class Registry:
         except Exception as error:
             # Whatever went wrong is this model's: the others go on.
             entry.reason = f"{type(error).__name__}: {error}"
+            entry.error = error
             if entry.state == "READY":
                 logger.exception("%s, version %s failed while it was serving", model.name, model.version)
         finally:

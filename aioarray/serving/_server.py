@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
     from types import FrameType
 
-    from fastapi import FastAPI
-
     from ._registry import Registry
     from ._resolve import ModelOptions
 
@@ -126,7 +124,7 @@ def serve_here(options: ServeOptions, listener: socket.socket, say: Callable[[st
 
     async def serve() -> int:
         async with anyio.create_task_group() as group:
-            group.start_soon(_announce, app, server, listener, tell)
+            group.start_soon(_announce, app.state.registry, server, address(listener), tell)
             signals.serving = True
             await server.serve(sockets=[listener])
             group.cancel_scope.cancel()
@@ -135,18 +133,15 @@ def serve_here(options: ServeOptions, listener: socket.socket, say: Callable[[st
     return anyio.run(serve, backend_options={"loop_factory": config.get_loop_factory()})
 
 
-async def _announce(
-    app: FastAPI, server: uvicorn.Server, listener: socket.socket, tell: Callable[[str], object]
-) -> None:
-    """Say where the server is once it is ready; end it if none of its models could be started."""
-    registry: Registry = app.state.registry
+async def _announce(registry: Registry, server: uvicorn.Server, url: str, tell: Callable[[str], object]) -> None:
+    """Say where the server is once it is ready; end it if one of its models could not be started."""
     await registry.settled.wait()
     for name, reason in registry.failures.items():
         print(f"aioarray serve: {name} could not be started: {reason}", file=sys.stderr)
     if registry.failures:
         server.should_exit = True
-    else:
-        tell(f"ready at {address(listener)}")
+    elif registry.ready:  # and not on its way down
+        tell(f"ready at {url}")
 
 
 # Several processes

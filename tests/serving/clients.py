@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
-import anyio.lowlevel
 import pytest
 
 import aioarray as aio
@@ -106,12 +105,14 @@ def tensor(data: Any, shape: Sequence[int], name: str = "x", datatype: str = "FP
     return {"name": name, "shape": list(shape), "datatype": datatype, "data": data}
 
 
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
+async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
     """Return once ``condition()`` holds; the server's other tasks run meanwhile."""
-    while True:
-        if await condition():
-            return
-        await anyio.lowlevel.checkpoint()
+    with anyio.fail_after(LOST):
+        while True:
+            holds = condition()
+            if await holds if not isinstance(holds, bool) else holds:
+                return
+            await anyio.sleep(0.001)
 
 
 async def queued(client: Any, count: int) -> None:
@@ -122,3 +123,36 @@ async def queued(client: Any, count: int) -> None:
         return bool(numbers["models"][0]["stats"]["queued"] >= count)
 
     await until(are)
+
+
+SLOW_SECONDS = 1.0
+
+
+async def _slow(x: aio.Array) -> aio.Array:
+    await anyio.sleep(SLOW_SECONDS)  # stands for a computation that takes so long
+    return x
+
+
+def slow() -> list[Model]:
+    """For the server's processes: a model that takes its time, a row at a time."""
+    return [Model("slow", _slow, {"x": aio.ShapeDtype((1,), "float32")}, max_batch_size=1), affine()]
+
+
+async def _never(x: aio.Array) -> aio.Array:
+    print("never starts", flush=True)
+    await anyio.sleep_forever()
+    return x
+
+
+def never() -> Model:
+    """A model that does not get to be ready."""
+    return Model("never", _never, {"x": aio.ShapeDtype((1,), "float32")})
+
+
+def _broken(x: aio.Array) -> aio.Array:
+    raise RuntimeError("no weights")
+
+
+def broken() -> Model:
+    """A model that cannot be started."""
+    return Model("broken", _broken, {"x": aio.ShapeDtype((1,), "float32")})
