@@ -25,14 +25,18 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 # Functions that take any number of arguments of one kind; everywhere else `*args` hides what is allowed.
 VARIADIC = {
+    "apply_along_axis": "further arguments of the function",
     "broadcast_arrays": "any number of arrays, by the standard",
     "broadcast_shapes": "any number of shapes, as broadcast_arrays",
     "lax.cond": "the operands of the branches",
     "einsum": "as many operands as the subscripts have terms",
+    "einsum_path": "as many operands as the subscripts have terms",
     "eval_shape": "the arguments of the function",
     "export.save": "the arguments of the function",
     "export.serialize": "the arguments of the function",
+    "gradient": "the distances along each axis",
     "meshgrid": "any number of arrays, by the standard",
+    "piecewise": "further arguments of the functions",
     "result_type": "any number of arrays and dtypes, by the standard",
     "run_sync": "the arguments of the function it is given",
     "lax.switch": "the operands of the branches",

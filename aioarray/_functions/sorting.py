@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
-from .._call import ArrayLike, call
+from .._array import Array, ArrayLike, as_array
+from .._call import call, fused
 from .._ops import sorting
+from .._ops._rules import normalize_axis
 from ._arguments import axis_of
+from .indexing import take_along_axis
+from .manipulation import broadcast_arrays, reshape, unstack
 
 if TYPE_CHECKING:
-    from .._array import Array
+    from collections.abc import Sequence
 
-__all__ = ["argsort", "sort", "top_k"]
+__all__ = ["argpartition", "argsort", "lexsort", "partition", "sort", "top_k"]
 
 
 def sort(x: ArrayLike, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
@@ -44,3 +48,57 @@ def top_k(x: ArrayLike, k: int, /, *, axis: int = -1, largest: bool = True) -> t
     (Array([9, 7], dtype=int32), Array([1, 3], dtype=int32))
     """
     return call(sorting.top_k, (x,), operator.index(k), axis_of("top_k", axis), bool(largest))  # type: ignore[no-any-return]
+
+
+def partition(x: ArrayLike, kth: int | Sequence[int], /, axis: int | None = -1) -> Array:
+    """``x`` along ``axis`` (None: flattened) with the elements ``kth`` where sorting puts them, lesser ones before.
+
+    XLA has no faster way than to sort it all. ``ValueError`` for a ``kth`` out of range.
+
+    >>> aio.partition(aio.asarray([3, 1, 2]), 1)
+    Array([1, 2, 3], dtype=int32)
+    """
+    array, k = _partitioned("partition", x, kth, axis)
+    return sort(array, axis=k, stable=False)
+
+
+def argpartition(x: ArrayLike, kth: int | Sequence[int], /, axis: int | None = -1) -> Array:
+    """The positions that ``partition`` takes its elements from.
+
+    >>> aio.argpartition(aio.asarray([3, 1, 2]), 1)
+    Array([1, 2, 0], dtype=int32)
+    """
+    array, k = _partitioned("argpartition", x, kth, axis)
+    return argsort(array, axis=k, stable=False)
+
+
+def _partitioned(function: str, x: ArrayLike, kth: int | Sequence[int], axis: int | None) -> tuple[Array, int]:
+    array = as_array(function, x)
+    if axis is None:
+        array, axis = reshape(array, (array.size,)), 0
+    k = normalize_axis(function, axis_of(function, axis), array.ndim)
+    length = array.shape[k]
+    for n in (kth,) if isinstance(kth, SupportsIndex) else kth:
+        if not -length <= operator.index(n) < length:
+            raise ValueError(f"{function}: kth={n} of axis {axis} with length {length}; use {-length}..{length - 1}")
+    return array, k
+
+
+@fused(sequences=("keys",))
+def lexsort(keys: Sequence[ArrayLike] | ArrayLike, /, axis: int = -1) -> Array:
+    """The positions that sort by several keys along ``axis``: by the last one, equal ones by the one before, and so on.
+
+    ``keys`` are arrays that broadcast, or those along the first axis of one. ``ValueError`` for none.
+
+    >>> aio.lexsort((aio.asarray([1, 0, 2]), aio.asarray([5, 5, 4])))
+    Array([2, 1, 0], dtype=int32)
+    """
+    several = list(keys) if isinstance(keys, (list, tuple)) else list(unstack(as_array("lexsort", keys)))
+    if not several:
+        raise ValueError("lexsort: no keys given; it takes at least one")
+    first, *others = [broadcast_arrays(key, *several)[0] for key in several]
+    k = normalize_axis("lexsort", axis_of("lexsort", axis), first.ndim)
+    order = argsort(first, axis=k)
+    for key in others:
+        order = take_along_axis(order, argsort(take_along_axis(key, order, axis=k), axis=k), axis=k)
+    return order

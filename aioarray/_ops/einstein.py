@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -29,12 +30,15 @@ def einsum(*arguments: Any) -> Node:
     subscripts, precision = arguments[-2:]
     if not operands:
         raise ValueError("einsum: no operands given; it takes one for every term of the subscripts")
-    inputs, output = _parse(subscripts, operands)
+    shapes = [node.shape for node in operands]
+    inputs, output = _parse(subscripts, shapes)
     dtype = result_dtype("einsum", *operands)
-    lengths = _lengths(subscripts, operands, inputs)
+    lengths = _lengths(subscripts, shapes, inputs)
     terms = [_diagonals(convert(node, dtype), labels, lengths) for node, labels in zip(operands, inputs, strict=True)]
-    while len(terms) > 1:
-        first, second = _cheapest_pair(terms, output, lengths)
+    order: list[tuple[int, ...]] = [(0, 1)]  # two operands leave no choice
+    if len(terms) > 2:
+        order, _ = _contraction_path([labels for _, labels in terms], output, lengths, "auto")
+    for first, second in order if len(terms) > 1 else ():
         others = [term for i, term in enumerate(terms) if i not in (first, second)]
         needed = set(output).union(*(labels for _, labels in others))
         terms = [*others, _pair(terms[first], terms[second], needed, lengths, precision)]
@@ -42,7 +46,7 @@ def einsum(*arguments: Any) -> Node:
     return transpose(node, tuple(labels.index(label) for label in output))
 
 
-def _parse(subscripts: str, operands: Sequence[Node]) -> tuple[list[_Labels], _Labels]:
+def _parse(subscripts: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[_Labels], _Labels]:
     text = subscripts.replace(" ", "")
     if not re.fullmatch(r"(?:[A-Za-z]|\.\.\.|,)*(?:->(?:[A-Za-z]|\.\.\.)*)?", text):
         raise ValueError(
@@ -50,9 +54,9 @@ def _parse(subscripts: str, operands: Sequence[Node]) -> tuple[list[_Labels], _L
         )
     left, arrow, right = text.partition("->")
     terms = left.split(",")
-    if len(terms) != len(operands):
-        raise ValueError(f"einsum: subscripts {subscripts!r} have {len(terms)} terms for {len(operands)} operands")
-    inputs = [_expand(subscripts, term, node.shape) for term, node in zip(terms, operands, strict=True)]
+    if len(terms) != len(shapes):
+        raise ValueError(f"einsum: subscripts {subscripts!r} have {len(terms)} terms for {len(shapes)} operands")
+    inputs = [_expand(subscripts, term, shape) for term, shape in zip(terms, shapes, strict=True)]
     hidden = tuple(sorted({label for labels in inputs for label in labels if isinstance(label, int)}))
     if arrow:
         output: _Labels = tuple(
@@ -80,10 +84,10 @@ def _expand(subscripts: str, term: str, shape: tuple[int, ...]) -> _Labels:
     return tuple(label for part in parts for label in (range(-count, 0) if part == "..." else (part,)))
 
 
-def _lengths(subscripts: str, operands: Sequence[Node], inputs: Sequence[_Labels]) -> dict[str | int, int]:
+def _lengths(subscripts: str, shapes: Sequence[tuple[int, ...]], inputs: Sequence[_Labels]) -> dict[str | int, int]:
     lengths: dict[str | int, int] = {}
-    for node, labels in zip(operands, inputs, strict=True):
-        for label, n in zip(labels, node.shape, strict=True):
+    for shape, labels in zip(shapes, inputs, strict=True):
+        for label, n in zip(labels, shape, strict=True):
             known = lengths.setdefault(label, n)
             if known == 1:
                 lengths[label] = n
@@ -133,25 +137,30 @@ def _summed(term: tuple[Node, _Labels], needed: set[str | int]) -> tuple[Node, _
     return _total(node, *axes), tuple(label for label in labels if label in needed)
 
 
-def _cheapest_pair(
-    terms: Sequence[tuple[Node, _Labels]], output: _Labels, lengths: dict[str | int, int]
-) -> tuple[int, int]:
-    """The two operands whose product makes the values under way fewest (greedy; two operands leave no choice)."""
-
-    def growth(first: int, second: int) -> int:
-        a, b = set(terms[first][1]), set(terms[second][1])
-        others = set(output).union(*(terms[i][1] for i in range(len(terms)) if i not in (first, second)))
-        return _size((a | b) & others, lengths) - _size(a, lengths) - _size(b, lengths)
-
-    pairs = [(first, second) for first in range(len(terms)) for second in range(first + 1, len(terms))]
-    return min(pairs, key=lambda pair: growth(*pair))
+def path(subscripts: str, shapes: Sequence[tuple[int, ...]], optimize: Any) -> tuple[list[Any], str]:
+    """The order of contractions in NumPy's form, and a description of it."""
+    inputs, output = _parse(subscripts, shapes)
+    lengths = _lengths(subscripts, shapes, inputs)
+    if isinstance(optimize, (list, tuple)):
+        optimize = [tuple(step) for step in optimize if not isinstance(step, str)]
+    elif not optimize:
+        optimize = [tuple(range(len(shapes)))]
+    order, description = _contraction_path(inputs, output, lengths, "greedy" if optimize is True else optimize)
+    return ["einsum_path", *order], str(description)
 
 
-def _size(labels: set[str | int], lengths: dict[str | int, int]) -> int:
-    size = 1
-    for label in labels:
-        size *= lengths[label]
-    return size
+def _contraction_path(
+    inputs: Sequence[_Labels], output: _Labels, lengths: dict[str | int, int], optimize: Any
+) -> tuple[list[tuple[int, ...]], Any]:
+    import opt_einsum
+
+    # It wants a letter also for an axis of "...".
+    spare = (letter for letter in map(opt_einsum.get_symbol, itertools.count()) if letter not in lengths)
+    names = {label: label if isinstance(label, str) else next(spare) for label in lengths}
+    terms = ["".join(names[label] for label in labels) for labels in inputs]
+    text = f"{','.join(terms)}->{''.join(names[label] for label in output)}"
+    sizes = [tuple(lengths[label] for label in labels) for labels in inputs]
+    return opt_einsum.contract_path(text, *sizes, shapes=True, optimize=optimize)  # type: ignore[no-any-return]
 
 
 def _pair(

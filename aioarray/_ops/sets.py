@@ -54,11 +54,11 @@ def _same(x: Node, y: Node) -> Node:
 
 
 @definition
-def unique(x: Node, size: int) -> tuple[Node, Node, Node, Node]:
+def unique(x: Node, size: int, equal_nan: bool = False) -> tuple[Node, Node, Node, Node]:
     """The ``size`` least distinct values of ``x``; where each occurs first; which one each element is; how often.
 
-    NaN are all distinct. Where there are fewer than ``size``, the least comes again, with a count of 0; elements that
-    are none of them have ``size`` or more in the third result.
+    NaN are all distinct, unless ``equal_nan``. Where there are fewer than ``size``, the least comes again, with a count
+    of 0; elements that are none of them have ``size`` or more in the third result.
     """
     if size < 0:
         raise ValueError(f"unique: size={size} must not be negative")
@@ -72,7 +72,10 @@ def unique(x: Node, size: int) -> tuple[Node, Node, Node, Node]:
     order = convert(argsort(flat, 0, False, True), dtype)
     ordered = take(flat, order, None)
     later, earlier = slice_axis(ordered, 0, 1, x.size), slice_axis(ordered, 0, 0, x.size - 1)
-    first = concatenate((broadcast_to(scalar(True, _dtypes.bool_), (1,)), invert(_same(later, earlier))), 0)
+    same = _same(later, earlier)
+    if equal_nan:
+        same = bit_or(same, bit_and(_is_nan(later), _is_nan(earlier)))
+    first = concatenate((broadcast_to(scalar(True, _dtypes.bool_), (1,)), invert(same)), 0)
     group = subtract(cumulative_sum(convert(first, dtype), 0, dtype, False), 1)
     inverse = _scatter(group, order, group, None)
     zeros = broadcast_to(scalar(0, dtype), (size,))

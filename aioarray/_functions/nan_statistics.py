@@ -1,0 +1,147 @@
+"""NumPy's everyday statistics that leave out NaN; where nothing is left, sums are 0 and all others NaN."""
+
+from __future__ import annotations
+
+import math
+
+from .. import _dtypes
+from .._array import Array, ArrayLike, as_array
+from .._call import fused
+from .._ops import reduction
+from ._arguments import Axes, DTypeLike, axes_of
+from .arithmetic import divide, multiply, sqrt, subtract
+from .comparison import logical_not, where
+from .data_types import astype
+from .floating_point import conj, isnan, real
+from .searching import count_nonzero
+from .statistical import max, mean, min, prod, sum, var
+from .utility import all
+
+__all__ = ["nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar"]
+
+
+@fused
+def nansum(x: ArrayLike, /, axis: Axes = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
+    """Sums along ``axis`` (one, several, None for all) of what is not NaN. Dtypes as for ``sum``.
+
+    >>> aio.nansum(aio.asarray([1.0, aio.nan, 2.0]))
+    Array(3., dtype=float32)
+    """
+    return sum(_replaced("nansum", x, 0), axis=axes_of("nansum", axis), dtype=dtype, keepdims=keepdims)
+
+
+@fused
+def nanprod(x: ArrayLike, /, axis: Axes = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
+    """Products along ``axis`` (one, several, None for all) of what is not NaN. Dtypes as for ``sum``.
+
+    >>> aio.nanprod(aio.asarray([3.0, aio.nan, 2.0]))
+    Array(6., dtype=float32)
+    """
+    return prod(_replaced("nanprod", x, 1), axis=axes_of("nanprod", axis), dtype=dtype, keepdims=keepdims)
+
+
+@fused
+def nanmax(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
+    """The greatest along ``axis`` (one, several, None for all) that is not NaN. ``ValueError`` for no elements.
+
+    >>> aio.nanmax(aio.asarray([1.0, aio.nan, 2.0]))
+    Array(2., dtype=float32)
+    """
+    array = as_array("nanmax", x)
+    if array.dtype not in _dtypes.REAL_FLOATING:
+        return max(array, axis=axes_of("nanmax", axis), keepdims=keepdims)
+    lowest = reduction.lowest(array.dtype)
+    greatest = max(_replaced("nanmax", array, lowest), axis=axes_of("nanmax", axis), keepdims=keepdims)
+    return where(all(isnan(array), axis=axes_of("nanmax", axis), keepdims=keepdims), math.nan, greatest)
+
+
+@fused
+def nanmin(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
+    """The least along ``axis`` (one, several, None for all) that is not NaN. ``ValueError`` for no elements.
+
+    >>> aio.nanmin(aio.asarray([1.0, aio.nan, 2.0]))
+    Array(1., dtype=float32)
+    """
+    array = as_array("nanmin", x)
+    if array.dtype not in _dtypes.REAL_FLOATING:
+        return min(array, axis=axes_of("nanmin", axis), keepdims=keepdims)
+    highest = reduction.highest(array.dtype)
+    least = min(_replaced("nanmin", array, highest), axis=axes_of("nanmin", axis), keepdims=keepdims)
+    return where(all(isnan(array), axis=axes_of("nanmin", axis), keepdims=keepdims), math.nan, least)
+
+
+@fused
+def nanmean(x: ArrayLike, /, axis: Axes = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
+    """Means along ``axis`` (one, several, None for all) of what is not NaN. Of integers, in the default real dtype.
+
+    >>> aio.nanmean(aio.asarray([1.0, aio.nan, 2.0]))
+    Array(1.5, dtype=float32)
+    """
+    array = as_array("nanmean", x)
+    if array.dtype not in _dtypes.FLOATING:
+        return mean(array, axis=axes_of("nanmean", axis), dtype=dtype, keepdims=keepdims)
+    if dtype is not None:
+        array = astype(array, dtype)
+    target, array = array.dtype, _widened(array)
+    total, count = _sum_and_count("nanmean", array, axes_of("nanmean", axis), keepdims)
+    return astype(divide(total, count), target)
+
+
+@fused
+def nanvar(
+    x: ArrayLike, /, axis: Axes = None, *, ddof: float = 0, keepdims: bool = False, correction: float | None = None
+) -> Array:
+    """Variances along ``axis`` (one, several, None for all) of what is not NaN.
+
+    Their number less ``ddof`` (or ``correction``, its name in the standard) divides the squared distances from the
+    mean; NaN where that is not positive.
+
+    >>> aio.nanvar(aio.asarray([1.0, aio.nan, 3.0]))
+    Array(1., dtype=float32)
+    """
+    return _nanvar("nanvar", x, axes_of("nanvar", axis), ddof if correction is None else correction, keepdims)
+
+
+@fused
+def nanstd(
+    x: ArrayLike, /, axis: Axes = None, *, ddof: float = 0, keepdims: bool = False, correction: float | None = None
+) -> Array:
+    """Standard deviations along ``axis``: the square roots of ``nanvar``.
+
+    >>> aio.nanstd(aio.asarray([1.0, aio.nan, 3.0]))
+    Array(1., dtype=float32)
+    """
+    return sqrt(_nanvar("nanstd", x, axes_of("nanstd", axis), ddof if correction is None else correction, keepdims))
+
+
+def _nanvar(function: str, x: ArrayLike, axis: Axes, correction: float, keepdims: bool) -> Array:
+    array = as_array(function, x)
+    if array.dtype not in _dtypes.FLOATING:
+        return var(array, axis=axis, correction=correction, keepdims=keepdims)
+    target, array = _dtypes.real_of(array.dtype), _widened(array)
+    total, count = _sum_and_count(function, array, axis, True)
+    deviation = where(isnan(array), 0, subtract(array, divide(total, count)))
+    squares = real(multiply(deviation, conj(deviation))) if array.dtype in _dtypes.COMPLEX else deviation * deviation
+    count = astype(count_nonzero(logical_not(isnan(array)), axis=axis, keepdims=keepdims), count.dtype)
+    freedom = subtract(count, correction)
+    total = sum(squares, axis=axis, keepdims=keepdims)
+    return astype(divide(total, where(freedom > 0, freedom, math.nan)), target)
+
+
+def _replaced(function: str, x: ArrayLike, value: object) -> Array:
+    array = as_array(function, x)
+    if array.dtype not in _dtypes.FLOATING:
+        return array
+    return where(isnan(array), value, array)  # type: ignore[arg-type]
+
+
+def _widened(x: Array) -> Array:
+    narrow = x.dtype in _dtypes.REAL_FLOATING and x.dtype.itemsize < 4
+    return astype(x, _dtypes.float32) if narrow else x
+
+
+def _sum_and_count(function: str, x: Array, axis: Axes, keepdims: bool) -> tuple[Array, Array]:
+    total = sum(_replaced(function, x, 0), axis=axis, keepdims=keepdims)
+    count = count_nonzero(logical_not(isnan(x)), axis=axis, keepdims=keepdims)
+    count = astype(count, _dtypes.real_of(x.dtype))
+    return total, count

@@ -1,0 +1,112 @@
+"""NumPy's everyday products: inner, outer, of Kronecker, of vectors; and the order in which einsum contracts."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from .._array import Array, ArrayLike, as_array
+from .._call import call, fused
+from .._ops import contraction, einstein, matrix_functions
+from .._ops._rules import normalize_axis
+from .arithmetic import multiply
+from .floating_point import conj
+from .manipulation import moveaxis, reshape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["cross", "einsum_path", "inner", "kron", "outer", "vdot"]
+
+
+@fused
+def inner(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """Sums of products over the last axes of both, whose lengths must be equal; with a number, its products.
+
+    >>> aio.inner(aio.asarray([1, 2]), aio.asarray([[3, 4], [5, 6]]))
+    Array([11, 17], dtype=int32)
+    """
+    a, b = as_array("inner", x1), as_array("inner", x2)
+    if a.ndim == 0 or b.ndim == 0:
+        return multiply(a, b)
+    if a.shape[-1] != b.shape[-1]:
+        raise ValueError(f"inner: the last axes of shapes {a.shape} and {b.shape} differ in length; they must be equal")
+    return call(contraction.tensordot, (a, b), ((a.ndim - 1,), (b.ndim - 1,)), None)  # type: ignore[no-any-return]
+
+
+@fused
+def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """The matrix of all products of an element of ``x1`` with one of ``x2``, both flattened.
+
+    >>> aio.outer(aio.asarray([1, 2]), aio.asarray([3, 4]))
+    Array([[3, 4],
+           [6, 8]], dtype=int32)
+    """
+    return multiply(reshape(x1, (-1, 1)), reshape(x2, (1, -1)))
+
+
+@fused
+def kron(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """The Kronecker product: ``x1`` with each element replaced by its product with the whole of ``x2``.
+
+    >>> aio.kron(aio.asarray([1, 10]), aio.asarray([1, 2, 3]))
+    Array([ 1,  2,  3, 10, 20, 30], dtype=int32)
+    """
+    a, b = as_array("kron", x1), as_array("kron", x2)
+    ndim = max(a.ndim, b.ndim)
+    first = (1,) * (ndim - a.ndim) + a.shape
+    second = (1,) * (ndim - b.ndim) + b.shape
+    a = reshape(a, tuple(n for length in first for n in (length, 1)))
+    b = reshape(b, tuple(n for length in second for n in (1, length)))
+    return reshape(multiply(a, b), tuple(m * n for m, n in zip(first, second, strict=True)))
+
+
+@fused
+def vdot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """The sum of ``conj(x1) * x2`` over all elements; ``ValueError`` where there are not as many in both.
+
+    >>> aio.vdot(aio.asarray([1 + 2j]), aio.asarray([3 + 4j]))
+    Array(11.-2.j, dtype=complex64)
+    """
+    a, b = as_array("vdot", x1), as_array("vdot", x2)
+    if a.size != b.size:
+        raise ValueError(f"vdot: shapes {a.shape} and {b.shape} have {a.size} and {b.size} elements; give as many")
+    if a.dtype.kind == "c":
+        a = conj(a)
+    return call(contraction.dot, (reshape(a, (a.size,)), reshape(b, (b.size,))))  # type: ignore[no-any-return]
+
+
+@fused
+def cross(
+    x1: ArrayLike, x2: ArrayLike, /, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Array:
+    """Cross products of the vectors of three elements along ``axisa`` and ``axisb``, put along ``axisc``.
+
+    ``axis`` stands for all three; the other axes broadcast. ``ValueError`` for another length than 3.
+
+    >>> aio.cross(aio.asarray([1, 0, 0]), aio.asarray([0, 1, 0]))
+    Array([0, 0, 1], dtype=int32)
+    """
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = as_array("cross", x1), as_array("cross", x2)
+    a = moveaxis(a, normalize_axis("cross", operator.index(axisa), a.ndim), -1)
+    b = moveaxis(b, normalize_axis("cross", operator.index(axisb), b.ndim), -1)
+    product: Array = call(matrix_functions.cross, (a, b), -1)
+    return moveaxis(product, -1, normalize_axis("cross", operator.index(axisc), product.ndim))
+
+
+def einsum_path(
+    subscripts: str, /, *operands: ArrayLike, optimize: bool | str | Sequence[Any] = "greedy"
+) -> tuple[list[Any], str]:
+    """The order in which ``einsum`` may contract its operands, as NumPy gives it, and a description of its cost.
+
+    ``optimize``: "greedy", "optimal" or another method of opt_einsum; False for all operands at once; or a path to be
+    described. Nothing is computed. ``einsum`` itself chooses its order by the method "auto".
+
+    >>> a, b, c = aio.ones((2, 10)), aio.ones((10, 10)), aio.ones((10, 3))
+    >>> aio.einsum_path("ij,jk,kl->il", a, b, c)[0]
+    ['einsum_path', (0, 1), (0, 1)]
+    """
+    shapes = [as_array("einsum_path", x).shape for x in operands]
+    return einstein.path(subscripts, shapes, optimize)
