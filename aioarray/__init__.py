@@ -320,6 +320,7 @@ __all__ = [
     "exp",
     "exp2",
     "expand_dims",
+    "explain",
     "expm1",
     "export",
     "extract",
@@ -444,6 +445,8 @@ __all__ = [
     "positive",
     "pow",
     "prod",
+    "profile",
+    "profiling",
     "ptp",
     "quantile",
     "rad2deg",
@@ -491,6 +494,7 @@ __all__ = [
     "tan",
     "tanh",
     "tensordot",
+    "testing",
     "tile",
     "to_host",
     "top_k",
@@ -526,15 +530,20 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from . import export, fft, io, linalg, nn, random, serving
+    from . import export, fft, io, linalg, nn, profiling, random, serving, testing
+    from .profiling import explain, profile
 
 # Namespaces that are loaded when they are first used, which makes `import aioarray` a fifth faster.
-_LAZY = frozenset({"export", "fft", "io", "linalg", "nn", "random", "serving"})
+_LAZY = frozenset({"export", "fft", "io", "linalg", "nn", "profiling", "random", "serving", "testing"})
+# Functions of theirs that are here too.
+_LAZY_FUNCTIONS = {"explain": "profiling", "profile": "profiling"}
 
 
 def __getattr__(name: str) -> object:
     if name in _LAZY:
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _LAZY_FUNCTIONS:
+        return getattr(importlib.import_module(f"{__name__}.{_LAZY_FUNCTIONS[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

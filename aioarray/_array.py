@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Union
 
 import numpy as np
 
-from . import _dtypes, _indexing, _sync_reads, _xla
+from . import _copies, _dtypes, _indexing, _sync_reads, _xla
 from ._at import At
-from ._engine import Pending, Program, engine, pass_ready, wait
+from ._engine import Pending, Program, engine, instruments, pass_ready, wait
 from ._errors import TracedValueError
 from ._exchange import Exchange
 from ._graph import ArraySpec, Definition, array_spec
@@ -204,7 +204,7 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
     async def to_host(self) -> np.ndarray:
         """The value as a read-only ``numpy.ndarray``; copies, where the device needs it, off the loop."""
         value = await self  # another object if this one was deleted or overwritten meanwhile
-        return _xla.to_numpy(value._buffer, value._spec)
+        return _copies.to_numpy(value._buffer, value._spec)
 
     def _settle(self, what: str) -> Pending | None:
         """Take over the buffer of a pending result that has finished; what is still pending, or failed, comes back."""
@@ -213,6 +213,8 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
             if self._buffer is None:
                 raise deleted_error(what)
             return None
+        if instruments.state.installed and not instruments.note_use(pending, what):
+            return pending
         if pending.launch is None:
             if pending.failure is not None:
                 return pending
@@ -232,7 +234,7 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
             self._settle(what)
             _sync_reads.check(what)
         self.block_until_ready()
-        return _xla.to_numpy(self._buffer, self._spec)
+        return _copies.to_numpy(self._buffer, self._spec)
 
     def __iter__(self) -> Iterator[Array]:
         if not self._spec.shape:
@@ -245,7 +247,7 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
 
     def _value_to_show(self) -> np.ndarray:
         self.block_until_ready()
-        return _xla.to_numpy(self._buffer, self._spec)
+        return _copies.to_numpy(self._buffer, self._spec)
 
     # The device memory
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from . import _config, _dtypes, _xla
+from . import _config, _copies, _dtypes, _xla
 from ._engine import Pending, Program, engine
 from ._errors import DeletedArrayError
 from ._graph import ArraySpec, Definition, Graph, Node, array_spec, input_node, operations
@@ -94,7 +94,7 @@ def host_operand(value: np.ndarray, device: Device, copy: bool = True) -> Operan
     """A host array as an operand; with ``copy``, later changes of ``value`` are not seen."""
     dtype = _dtypes.as_dtype(value.dtype)
     spec = array_spec(value.shape, dtype, device)
-    return spec, _xla.put(value, spec, device, copy=copy)
+    return spec, _copies.put(value, spec, device, copy)
 
 
 def scalar_dtypes(values: Sequence[Scalar], strong: Sequence[DType]) -> list[DType]:

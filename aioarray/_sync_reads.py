@@ -8,7 +8,7 @@ import warnings
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Literal, get_args
 
-from ._engine import in_event_loop
+from ._engine import in_event_loop, instruments, origin
 from ._errors import SyncReadError, SyncReadWarning
 
 if TYPE_CHECKING:
@@ -77,6 +77,9 @@ def check(what: str) -> None:
     if not in_event_loop():
         return
     _state.count += 1
+    if instruments.state.installed:
+        for instrument in instruments.current():
+            instrument.on_sync_read(what, origin())
     policy = _scoped.get() or _state.base
     if policy == "allow":
         return

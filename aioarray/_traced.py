@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _dtypes
 from ._array import Array, ArrayLike, as_array
-from ._engine import engine, origin
+from ._engine import engine, location, origin
 from ._errors import TracedValueError
 from ._graph import ArraySpec, Definition, Node, array_spec, constant, input_node
 from ._operands import SCALARS, checked_scalar, scalar_dtypes
@@ -142,7 +142,7 @@ class TracedArray(Array):
 
     def _no_value(self, what: str) -> NoReturn:
         where = origin()
-        place = f" at {where[0]}:{where[1]}" if where else ""
+        place = f" at {location(where)}" if where else ""
         if self._trace.closed:
             raise TracedValueError(
                 f"{what}{place}: this array {self._spec} was kept from a call of {self._trace.name!r} in which it was "

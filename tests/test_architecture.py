@@ -26,9 +26,9 @@ LAYERS: dict[str, int] = {
         3: "_ops",
         4: "_lower",
         5: "_engine",
-        6: "_array _at _call _exchange _host_reads _indexing _metadata _methods _operands _sync_reads _traced _tracing "
-        "_trees",
-        7: "_functions _jit",
+        6: "_array _at _call _copies _exchange _host_reads _indexing _metadata _methods _operands _sync_reads _traced "
+        "_tracing _trees",
+        7: "_functions _instruments _jit",
         8: "compile_cache errors linalg fft random nn lax io export profiling",
         9: "serving testing __main__",
     }.items()

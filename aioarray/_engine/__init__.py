@@ -8,9 +8,10 @@ import threading
 from typing import TYPE_CHECKING
 
 from .. import _config, _xla
+from . import instruments
 from .compiler import Compiler
 from .cost import DEAR, LIMIT_SECONDS
-from .failure import Failure, log, origin
+from .failure import Failure, location, log, origin
 from .launch import Launch, Pending, Program
 from .programs import ProgramCache
 from .scheduler import Scheduler
@@ -37,6 +38,7 @@ class Engine:
         self.compiler = Compiler(self.threads, self.programs)
         self.scheduler = Scheduler(self.compiler, self.threads)
         self.compiler.report_to(self.scheduler.program_compiled)
+        instruments.call_when_changed(self.scheduler.set_observed)
         self._lock = threading.Lock()
         self._started = False
 
@@ -97,6 +99,8 @@ __all__ = [
     "current_host",
     "engine",
     "in_event_loop",
+    "instruments",
+    "location",
     "origin",
     "pass_ready",
     "wait",

@@ -13,12 +13,13 @@ import os
 import sys
 import threading
 from collections import deque
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from .. import _xla
 from .._lower import lower
-from . import budget, cost
+from . import budget, cost, instruments
 from .cost import LaunchClass
 from .disk_cache import LIMIT_BYTES, DiskCache
 from .failure import Failure
@@ -45,6 +46,7 @@ class Compiler:
 
     __slots__ = (
         "_closing",
+        "_compiling",
         "_disk",
         "_disk_chosen",
         "_done",
@@ -52,6 +54,7 @@ class Compiler:
         "_idle",
         "_in_progress",
         "_lock",
+        "_observed",
         "_programs",
         "_queue",
         "_recent",
@@ -75,8 +78,10 @@ class Compiler:
         # Those of programs that are in no cache, or no more, made for a call or two: the next finds them by content.
         self._recent: deque[_xla.Executable] = deque(maxlen=RECENT)
         self._queue: deque[Program] = deque()
+        self._compiling: dict[Program, float] = {}  # since when
         self._in_progress: dict[str, list[Program]] = {}  # key -> programs that wait for another's compile
         self._waiters: dict[Program, list[Waiter]] = {}  # to wake when a program is through
+        self._observed: dict[Program, instruments.Compilation] = {}  # those that instruments look at
         self._disk: DiskCache | None = None
         self._disk_chosen = False  # by the program; otherwise the environment decides at the first compile
         self._closing = False
@@ -108,6 +113,8 @@ class Compiler:
             if program.requested:
                 return
             program.requested = True
+            if instruments.state.installed:
+                self._observe(program)
             self._queue.append(program)
             if self._idle:
                 self._idle -= 1
@@ -115,6 +122,22 @@ class Compiler:
             elif self._workers < (os.cpu_count() or 1) and not self._closing:
                 self._workers += 1
                 self._threads.start(self._worker, f"aioarray-compile-{self._workers}")
+
+    def _observe(self, program: Program) -> None:
+        seen_by = instruments.current()
+        if seen_by:
+            self._observed[program] = compilation = instruments.Compilation(program, seen_by)
+            for instrument in seen_by:
+                instrument.on_submitted(compilation)
+
+    def progress(self, program: Program) -> tuple[list[str], float | None]:
+        """The names of what is compiled before ``program``, or for how many seconds it has been. Any thread."""
+        with self._lock:
+            begun = self._compiling.get(program)
+            if begun is not None:
+                return [], perf_counter() - begun
+            queue = list(self._queue)
+            return [other.name for other in queue[: queue.index(program)]] if program in queue else [], None
 
     def add_waiter(self, program: Program, waiter: Waiter) -> bool:
         """Wake ``waiter`` when ``program`` is executable or has failed; False if it is so already."""
@@ -186,10 +209,16 @@ class Compiler:
 
     def _compile(self, program: Program) -> None:
         assert program.graph is not None
+        begun = self._compiling[program] = perf_counter()
+        observed = self._observed.get(program)
+        if observed is not None:
+            observed.begun = begun
         try:
             text = lower(program.graph, program.donated).encode()
         except Exception as error:  # a broken lowering rule belongs to whoever awaits the result
-            self._finish([program], None, Failure(program.name, None, "INTERNAL", repr(error), compiling=True))
+            self._finish(
+                [program], None, Failure(program.name, None, "INTERNAL", repr(error), compiling=True), 0, "failed"
+            )
             return
         key = content_key(text, program)
         with self._lock:
@@ -204,19 +233,22 @@ class Compiler:
                 self._in_progress[key] = []
         failure = None
         disk = None
+        outcome = "shared"
         same: list[Program] = []
         if executable is None:
             disk = self.disk()
             executable = self._load(disk, key, program)
             if executable is not None:
                 disk = None  # nothing to be stored
+                outcome = "loaded"
             else:
                 executable, failure = self._compile_anew(text, program)
+                outcome = "failed" if executable is None else "compiled"
             with self._lock:
                 same = self._in_progress.pop(key)
                 if executable is not None:
                     self._executables[key] = executable
-        self._finish([program, *same], executable, failure, len(text))
+        self._finish([program, *same], executable, failure, len(text), outcome)
         if disk is not None and executable is not None:
             disk.store(key, executable)
 
@@ -248,10 +280,15 @@ class Compiler:
         programs: list[Program],
         executable: _xla.Executable | None,
         failure: Failure | None,
-        text_length: int = 0,
+        text_length: int,
+        outcome: str,
     ) -> None:
         for program in programs:
             program.graph = None
+            self._compiling.pop(program, None)
+            observed = self._observed.pop(program, None)
+            if observed is not None:
+                observed.finish(outcome if program is programs[0] or failure is not None else "shared", failure)
             if executable is None:
                 with self._lock:
                     self.failures += 1

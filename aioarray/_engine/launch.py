@@ -13,12 +13,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from weakref import ReferenceType
 
     from .._graph import ArraySpec, Graph
     from .._xla import Buffer, Device, Executable, ResultHandler
     from .cost import LaunchClass
     from .failure import Failure, Origin
+    from .instruments import Fault, Observation
 
 QUEUED: Final = 0  # waits for inputs, executable, window or worker
 LAUNCHING: Final = 1  # taken off the queue by a thread that is calling PJRT
@@ -127,7 +129,9 @@ class Program:
 class Pending:
     """One result that was not yet finished when its launch was enqueued."""
 
-    __slots__ = ("__weakref__", "buffer", "dependents", "failure", "launch")
+    __slots__ = ("__weakref__", "buffer", "dependents", "failure", "launch", "observation")
+
+    observation: Observation  # unset unless the launch was observed
 
     def __init__(self, launch: Launch | None, buffer: Buffer | None = None) -> None:
         self.launch = launch  # None once finished; `buffer` or `failure` is set before
@@ -139,10 +143,17 @@ class Pending:
 class Launch:
     """One run of a program."""
 
+    # Those that instruments look at are of a class that has these for each.
+    observation: Observation | None = None
+    fault: Fault | None = None
+    holds: int = 0
+
     __slots__ = (
         "__weakref__",
         "arguments",
+        "begun",
         "missing",
+        "only",
         "origin",
         "outputs",
         "program",
@@ -166,8 +177,12 @@ class Launch:
         self.sources = sources  # the arguments that were unfinished, to find whose error this one inherits
         self.origin = origin
         self.state = state
+        self.begun: float | None = None  # the call into PJRT; the fast path does not take the time
         self.missing = 0  # inputs without buffer, plus one for a missing executable
-        self.outputs: list[ReferenceType[Pending]] = []
+        self.outputs: Sequence[ReferenceType[Pending]] = ()
+        # Instead of a reference in `outputs`, which takes longer to make: the result of a launch of the fast path. They
+        # hold each other until the launch is finished, as all launches are that are in flight.
+        self.only: Pending | None = None
         self.waiters: dict[Any, Waiter] = {}
         self.watched = False  # a watcher thread waits for it
         self.reference: ReferenceType[Launch] | None = None  # to a queued one, with a callback for its death

@@ -4,7 +4,8 @@ Who runs here. *Callers* are threads that enqueue, among them event loops: they 
 launch only what is quick. *Launch workers* make the launches that may run inside the dispatch call. *Watchers* block in
 PJRT until a launch is ready. Compile workers (``compiler``) report programs that became executable.
 
-One re-entrant lock guards all state, of which ``window`` has the lower half.
+One re-entrant lock guards all state, of which ``window`` has the lower half; ``observing`` has what tests and profiles
+are served with.
 
 ``Scheduler.open`` alone is read without the lock, by the fast path in ``_call``: as long as it is True, a tiny program
 whose inputs are ready may be launched right there.
@@ -24,8 +25,12 @@ from typing import TYPE_CHECKING, Final
 from .. import _xla
 from . import cost
 from .failure import Failure, origin
-from .launch import LAUNCHED, LAUNCHING, QUEUED, Launch, Pending, Program, Waiter
-from .window import Window, outcome
+from .instruments import ObservedLaunch, ObservedReference, Wait
+from .launch import FINISHED, LAUNCHED, LAUNCHING, QUEUED, Launch, Pending, Program, Waiter
+from .observing import Observing
+from .timer import Timer
+from .waiters import Donor, ThreadWaiter
+from .window import outcome
 
 if TYPE_CHECKING:
     from weakref import ReferenceType
@@ -50,42 +55,7 @@ def appended(
     return references
 
 
-class ThreadWaiter:
-    """Lets a thread block until a launch has finished."""
-
-    __slots__ = ("_lock",)
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._lock.acquire()
-
-    def wake(self) -> None:
-        self._lock.release()
-
-    def wait(self) -> None:
-        self._lock.acquire()
-
-
-class _Donor:
-    """Lets a queued launch go on when what it takes over is finished; a ``Waiter``.
-
-    An input that is donated must be finished, not only launched: nobody could ask afterwards whether it is.
-    """
-
-    __slots__ = ("_dependent", "_pending", "_scheduler")
-
-    def __init__(self, scheduler: Scheduler, pending: ReferenceType[Pending], dependent: ReferenceType[Launch]) -> None:
-        self._scheduler = scheduler
-        self._pending = pending
-        self._dependent = dependent
-
-    def wake(self) -> None:
-        pending = self._pending()  # held by the dependent's arguments
-        if pending is not None:
-            self._scheduler.donor_finished(pending, self._dependent)
-
-
-class Scheduler(Window):
+class Scheduler(Observing):
     """The state of one process's device work; the only instance is ``engine.scheduler``."""
 
     __slots__ = (
@@ -106,6 +76,7 @@ class Scheduler(Window):
         super().__init__()
         self._compiler = compiler
         self._threads = threads
+        self.timer = Timer(threads)
         self._lanes = itertools.count(1)
         self._cheap: deque[ReferenceType[Launch]] = deque()  # could be launched, any thread will do
         self._dear: deque[ReferenceType[Launch]] = deque()  # could be launched, on a worker
@@ -131,10 +102,12 @@ class Scheduler(Window):
         self.open = False
         for kept in (self._cheap, self._dear, self._drainers, self._queued, self._dead):
             kept.clear()
+        self.timer.after_fork_in_child()
         self._make_locks()
 
     def close(self) -> None:
         """Interpreter exit: launch nothing more, wait for what PJRT is doing, tell the threads to end."""
+        self.timer.close()
         with self._lock:
             self._closing = True
             self.open = False
@@ -153,6 +126,7 @@ class Scheduler(Window):
         """Launch now or later; give a ready buffer or a ``Pending`` for each result. Never blocks."""
         self.check_usable()
         woken: list[Waiter] = []
+        launch = self._observe(program, arguments) if self._observed else None
         with self._lock:
             self.enqueued += 1
             sources: list[Pending] = []
@@ -162,7 +136,7 @@ class Scheduler(Window):
                 if type(argument) is not Pending:
                     continue
                 if argument.failure is not None:
-                    return self._born_failed(program, argument.failure)
+                    return self._born_failed(program, argument.failure, launch)
                 if argument.launch is not None:
                     sources.append(argument)
                     if index in program.donated:
@@ -172,19 +146,20 @@ class Scheduler(Window):
                 else:
                     arguments[index] = argument.buffer
             if program.failure is not None:
-                return self._born_failed(program, program.failure)
+                return self._born_failed(program, program.failure, launch)
             if self.in_flight >= self.window and not self._cheap and not self._dear:
                 self._sweep(self._landed(), woken)
             launch_class = program.launch_class
             full = self.in_flight >= self.window
-            if missing or donors or launch_class is None or launch_class.current == cost.DEAR or full:
-                results = self._queue(program, arguments, sources, missing, donors)
+            detained = launch is not None and launch.detained
+            if missing or donors or launch_class is None or launch_class.current == cost.DEAR or full or detained:
+                results = self._queue(program, arguments, sources, missing, donors, launch)
             else:
                 self._launching += 1
                 self._occupied()
                 results = []
         self._wake(woken)
-        return results or self._launch_here(program, arguments, sources)
+        return results or self._launch_here(program, arguments, sources, launch)
 
     def check_usable(self) -> None:
         """Raise where nothing can be launched: a forked child, an interpreter that is ending."""
@@ -195,8 +170,13 @@ class Scheduler(Window):
                 threading.Event().wait()
             raise RuntimeError("aioarray cannot start new work: the interpreter is shutting down")
 
-    def _born_failed(self, program: Program, failure: Failure) -> list[Buffer | Pending]:
+    def _born_failed(
+        self, program: Program, failure: Failure, launch: ObservedLaunch | None = None
+    ) -> list[Buffer | Pending]:
         self.failed += 1
+        if launch is not None:
+            launch.state = FINISHED
+            self._note_over(launch, failure)
         results: list[Buffer | Pending] = []
         for _ in program.out_specs:
             pending = Pending(None)
@@ -211,20 +191,27 @@ class Scheduler(Window):
         sources: list[Pending],
         missing: list[Pending],
         donors: list[Pending],
+        observed: ObservedLaunch | None,
     ) -> list[Buffer | Pending]:
-        launch = Launch(program, arguments, sources, origin(), QUEUED)
-        launch.reference = reference = weakref.ref(launch, self._dead.append)
+        if observed is None:
+            launch = Launch(program, arguments, sources, origin(), QUEUED)
+            launch.reference = reference = weakref.ref(launch, self._dead.append)
+        else:
+            launch = observed
+            launch.sources = sources
+            launch.reference = reference = ObservedReference(launch, self._dead.append)
+            reference.observation = observed.observation
         self._queued.add(reference)
         pendings = self._outputs(launch)
         for argument in missing:
             argument.dependents = appended(argument.dependents, reference)
         for donor in donors:
             assert donor.launch is not None
-            waiter = _Donor(self, weakref.ref(donor), reference)
+            waiter = Donor(self, weakref.ref(donor), reference)
             donor.launch.waiters[waiter] = waiter
             self._watch(donor.launch)
-        launch.missing = len(missing) + len(donors)
-        if program.execute is None:
+        launch.missing = len(missing) + len(donors) + launch.holds
+        if program.execute is None and (launch.fault is None or not launch.fault.compiling):
             launch.missing += 1
             program.waiting = appended(program.waiting, reference)
             self._compiler.submit(program)
@@ -235,10 +222,17 @@ class Scheduler(Window):
     def _outputs(self, launch: Launch) -> list[Pending]:
         pendings = [Pending(launch) for _ in launch.program.out_specs]
         launch.outputs = [weakref.ref(pending) for pending in pendings]
+        if launch.observation is not None:
+            for pending in pendings:
+                pending.observation = launch.observation
         return pendings
 
     def _launch_here(
-        self, program: Program, arguments: list[Buffer | Pending], sources: list[Pending]
+        self,
+        program: Program,
+        arguments: list[Buffer | Pending],
+        sources: list[Pending],
+        observed: ObservedLaunch | None,
     ) -> list[Buffer | Pending]:
         """Launch on the caller's thread, where a place in the window has been taken."""
         assert program.launch_class is not None
@@ -266,12 +260,16 @@ class Scheduler(Window):
             self.launched += 1
             program.launch_class.launched_inline(seconds)
             program.tiny = program.launch_class.current == cost.TINY and not program.may_fail
+            if observed is not None:
+                self._note_launched(observed, start, start + seconds)
             if ready and failure is None and not sources and not program.may_fail:
                 self.finished += 1
                 self._vacated(woken)
                 results: list[Buffer | Pending] = buffers
+                if observed is not None:
+                    results = self._observed_results(observed, buffers)
             else:
-                results = self._take_in(program, sources, buffers, ready, failure, woken)
+                results = self._take_in(program, sources, buffers, ready, failure, woken, observed, start)
         self._wake(woken)
         return results
 
@@ -283,9 +281,16 @@ class Scheduler(Window):
         ready: bool,
         failure: Failure | None,
         woken: list[Waiter],
+        observed: ObservedLaunch | None,
+        begun: float,
     ) -> list[Buffer | Pending]:
         """Begin to follow a launch that the caller's thread has made. Under the lock."""
-        launch = Launch(program, [], sources, origin(), LAUNCHED)
+        if observed is None:
+            launch = Launch(program, [], sources, origin(), LAUNCHED)
+        else:
+            launch = observed
+            launch.arguments, launch.sources, launch.state = [], sources, LAUNCHED
+        launch.begun = begun
         pendings = self._outputs(launch)
         for pending, buffer in zip(pendings, buffers, strict=False):
             pending.buffer = buffer
@@ -294,8 +299,8 @@ class Scheduler(Window):
         else:
             self.flying[launch] = buffers[0]
             self._occupied()
-            if self._cheap or self._dear or self._drainers:
-                self._watch(launch)  # somebody waits for a place, or for the count to fall
+            if self._cheap or self._dear or self._drainers or observed is not None:
+                self._watch(launch)  # somebody waits for a place, for the count to fall, or wants to know
         return list(pendings)
 
     def adopt(self, program: Program, buffers: list[Buffer]) -> list[Buffer | Pending]:
@@ -304,9 +309,12 @@ class Scheduler(Window):
         Takes the lock only where somebody else is concerned: this is as long as the launch itself. Each line that
         changes something is one step for other threads, which therefore go through copies of ``flying``.
         """
-        launch = Launch(program, [], [], origin(), LAUNCHED)
+        launch = Launch(program, [], [], origin(2), LAUNCHED)
         pendings: list[Buffer | Pending] = [Pending(launch, buffer) for buffer in buffers]
-        launch.outputs = list(map(weakref.ref, pendings))
+        if len(pendings) == 1:
+            launch.only = pendings[0]
+        else:
+            launch.outputs = list(map(weakref.ref, pendings))
         self.enqueued += 1
         self.launched += 1
         self.flying[launch] = buffers[0]
@@ -338,10 +346,10 @@ class Scheduler(Window):
     # From queued to launched: under the lock
 
     def _runnable(self, launch: Launch) -> None:
-        """Everything that ``launch`` waited for is there."""
+        if isinstance(launch, ObservedLaunch) and self._is_put_off(launch):
+            return
         launch_class = launch.program.launch_class
-        assert launch_class is not None
-        if launch_class.current == cost.DEAR:
+        if launch_class is None or launch_class.current == cost.DEAR:  # None if it is to fail
             self._dear.append(weakref.ref(launch))
         else:
             self._cheap.append(weakref.ref(launch))
@@ -350,6 +358,19 @@ class Scheduler(Window):
         else:
             for flying in list(self.flying):
                 self._watch(flying)
+
+    def before(self, launch: Launch) -> list[str] | None:
+        """The names of what is launched before a queued ``launch``; None if it waits for something else. Any thread."""
+        with self._lock:
+            for queue in (self._dear, self._cheap):
+                names: list[str] = []
+                for reference in queue:
+                    other = reference()
+                    if other is launch:
+                        return names
+                    if other is not None and other.state == QUEUED:
+                        names.append(other.program.name)
+            return None
 
     def _call_worker(self) -> None:
         if self._idle_workers:
@@ -432,7 +453,9 @@ class Scheduler(Window):
         buffers: list[Buffer] = []
         # PJRT would pass the error on too, but wrap the message once more at each step of a chain.
         failure = next((source.failure for source in launch.sources if source.failure is not None), None)
-        launched = failure is None
+        launched = failure is None and launch.fault is None
+        if failure is None:
+            failure = self._fault_of(launch)
         arguments = [a.buffer if type(a) is Pending else a for a in launch.arguments]
         inputs_ready = launched and all(_xla.is_ready(buffer) for buffer in arguments)
         _xla.set_stream(next(self._lanes))
@@ -452,6 +475,9 @@ class Scheduler(Window):
             self.launched += launched
             launch.arguments = []
             launch.state = LAUNCHED
+            launch.begun = start
+            if isinstance(launch, ObservedLaunch):
+                self._note_launched(launch, start, start + seconds)
             if inputs_ready:
                 assert program.launch_class is not None
                 program.launch_class.launched_on_worker(seconds)
@@ -465,7 +491,8 @@ class Scheduler(Window):
             else:
                 self.flying[launch] = buffers[0]
                 self._occupied()
-                if launch.waiters or self._cheap or self._dear or self._drainers:
+                observed = launch.observation is not None
+                if launch.waiters or self._cheap or self._dear or self._drainers or observed:
                     self._watch(launch)
         del buffers
         self._wake(woken)
@@ -544,6 +571,14 @@ class Scheduler(Window):
         if launch is None:
             return
         _xla.get_client()  # as above
+        seen = None if launch.observation is None else Wait("block", launch.observation)
+        try:
+            self._block(launch)
+        finally:
+            if seen is not None:
+                seen.finish(pending.launch is not None)
+
+    def _block(self, launch: Launch) -> None:
         # Not the buffer of `pending`: jaxlib 0.10 has results of one launch ready one after the other.
         buffer = self.flying.get(launch)
         if buffer is not None:

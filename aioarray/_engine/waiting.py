@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import ref
 
 from .. import _xla
+from .instruments import Wait
 from .launch import FINISHED, Launch, Pending
 
 if TYPE_CHECKING:
@@ -216,17 +217,22 @@ def wait(scheduler: Scheduler, pending: Pending) -> Generator[Any, Any, None]:
         yield from pass_ready()
         return
     host = current_host()
-    if pending.buffer is not None and host.spinning < SPINNERS:
-        yield from _spin(scheduler, host, launch, pending)
-        if pending.launch is None:
+    seen = None if launch.observation is None else Wait("await", launch.observation)
+    try:
+        if pending.buffer is not None and host.spinning < SPINNERS:
+            yield from _spin(scheduler, host, launch, pending)
+            if pending.launch is None:
+                return
+        rendezvous = scheduler.add_waiter(launch, host, Rendezvous(host))
+        if rendezvous is None:
             return
-    rendezvous = scheduler.add_waiter(launch, host, Rendezvous(host))
-    if rendezvous is None:
-        return
-    assert isinstance(rendezvous, Rendezvous)
-    # Between the registration and this line the launch may have ended: then `_resume` is on its way, and runs on this
-    # loop only after the task has lined up.
-    yield from host.park(rendezvous.line)
+        assert isinstance(rendezvous, Rendezvous)
+        # Between the registration and this line the launch may have ended: then `_resume` is on its way, and runs on
+        # this loop only after the task has lined up.
+        yield from host.park(rendezvous.line)
+    finally:
+        if seen is not None:
+            seen.finish(pending.launch is not None)
 
 
 def _spin(scheduler: Scheduler, host: Host, launch: Launch, pending: Pending) -> Generator[Any, Any, None]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
+from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 from .. import _xla
 from .failure import Failure
+from .instruments import ObservedReference
 from .launch import FINISHED, QUEUED, Launch, Pending, Waiter
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from weakref import ReferenceType
 
     from .._xla import Buffer
+    from .instruments import Observation
 
 # Unfinished launches inside PJRT; its own limit, where dispatch begins to block, is 32.
 WINDOW: Final = 16
@@ -46,6 +49,7 @@ class Window(ABC):
         "_fast_path",
         "_launching",
         "_lock",
+        "_observed",
         "_queued",
         "_traces",
         "dropped",
@@ -71,6 +75,7 @@ class Window(ABC):
         self.most_in_flight = 0
         self._closing = False
         self._fast_path = False
+        self._observed = False  # there are instruments, which every launch is to be shown to
         self._traces = 0  # functions that are being traced, on any thread: what they call must not be launched
         # Launched, unfinished, oldest first, each with a buffer to wait on. The fast path looks whether there are any,
         # and adds to it without the lock.
@@ -115,7 +120,8 @@ class Window(ABC):
             self._open_if_possible()
 
     def _open_if_possible(self) -> None:
-        self.open = self._fast_path and not self._traces and not self._closing and self.in_flight < self.window
+        closed = self._observed or self._traces or self._closing
+        self.open = self._fast_path and not closed and self.in_flight < self.window
 
     # Places in the window: under the lock
 
@@ -152,12 +158,36 @@ class Window(ABC):
             self._count_dropped()
             return len(self._queued) + self.in_flight
 
+    def unfinished_launches(self) -> list[Launch]:
+        """Those launches themselves, as far as anybody holds them. Any thread."""
+        with self._lock:
+            queued = [launch for reference in self._queued if (launch := reference()) is not None]
+            return [*self.flying, *queued]
+
     def _count_dropped(self) -> None:
         while self._dead:
             reference = self._dead.popleft()
             if reference in self._queued:  # not of one that was launched and then died
                 self._queued.discard(reference)
                 self.dropped += 1
+                if type(reference) is ObservedReference:
+                    self._note_end(reference.observation, "dropped", None)
+
+    def _note_end(self, observation: Observation, state: str, failure: Failure | None) -> None:
+        observation.ready = perf_counter()
+        observation.state = state
+        observation.failure = failure
+        history = False
+        for instrument in observation.instruments:
+            history = history or instrument.keeps_history
+            instrument.on_finished(observation)
+        if not history:
+            observation.parents = ()
+
+    def _note_over(self, launch: Launch, failure: Failure | None) -> None:
+        """``launch`` is over, which somebody may want to know."""
+        if launch.observation is not None:
+            self._note_end(launch.observation, "finished" if failure is None else "failed", failure)
 
     # From launched to finished: under the lock
 
@@ -178,14 +208,16 @@ class Window(ABC):
                 launch.program.name, launch.origin, *_xla.translate(error)
             )
         launch.state = FINISHED
+        self._note_over(launch, failure)
         self.flying.pop(launch, None)
         launch.sources = []
         if failure is None:
             self.finished += 1
         else:
             self.failed += 1
-        for reference in launch.outputs:
-            pending = reference()
+        pendings = [reference() for reference in launch.outputs] if launch.only is None else [launch.only]
+        launch.only = None
+        for pending in pendings:
             if pending is None:
                 continue
             if failure is not None:
@@ -224,6 +256,7 @@ class Window(ABC):
     def _fail_one(self, launch: Launch, failure: Failure, woken: list[Waiter]) -> list[Pending]:
         """Fail a launch that was never made; give its results, whose dependents must fail too."""
         launch.state = FINISHED
+        self._note_over(launch, failure)
         launch.arguments = []
         launch.sources = []
         assert launch.reference is not None

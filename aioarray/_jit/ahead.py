@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._engine import Rendezvous, current_host, engine, in_event_loop
+from .._engine import Failure, Rendezvous, current_host, engine, in_event_loop, instruments
 from .._lower import lower
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class Compilation:
         self._program = program
 
     def __await__(self) -> Generator[Any, Any, None]:
+        self._raise_fault()
         host = current_host()
         rendezvous = Rendezvous(host)
         engine.compiler.submit(self._program)
@@ -50,11 +51,18 @@ class Compilation:
 
     def block(self) -> None:
         """The same, holding the calling thread."""
+        self._raise_fault()
         engine.compiler.submit(self._program)
         waiter = _ThreadWaiter()
         if engine.compiler.add_waiter(self._program, waiter):
             waiter.done.wait()
         self._raise()
+
+    def _raise_fault(self) -> None:
+        """Raise what a test has put in place of the outcome."""
+        fault = instruments.fault_in_compiling(self._program) if instruments.state.installed else None
+        if fault is not None:
+            raise Failure(self._program.name, None, fault.status, fault.message, compiling=True).exception()
 
     def _raise(self) -> None:
         if self._program.failure is not None:

@@ -1,0 +1,53 @@
+"""Who is told, apart from event loops, that a launch has finished: threads, and launches that take its result over."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from weakref import ReferenceType
+
+    from .launch import Launch, Pending
+
+
+class ThreadWaiter:
+    """Lets a thread block until a launch has finished."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lock.acquire()
+
+    def wake(self) -> None:
+        self._lock.release()
+
+    def wait(self) -> None:
+        self._lock.acquire()
+
+
+class Following(Protocol):
+    """The scheduler, as far as donors know it."""
+
+    def donor_finished(self, pending: Pending, reference: ReferenceType[Launch]) -> None:
+        """``pending``, which a queued launch takes over, is finished."""
+
+
+class Donor:
+    """Lets a queued launch go on when what it takes over is finished; a ``Waiter``.
+
+    An input that is donated must be finished, not only launched: nobody could ask afterwards whether it is.
+    """
+
+    __slots__ = ("_dependent", "_pending", "_scheduler")
+
+    def __init__(self, scheduler: Following, pending: ReferenceType[Pending], dependent: ReferenceType[Launch]) -> None:
+        self._scheduler = scheduler
+        self._pending = pending
+        self._dependent = dependent
+
+    def wake(self) -> None:
+        pending = self._pending()  # held by the dependent's arguments
+        if pending is not None:
+            self._scheduler.donor_finished(pending, self._dependent)
