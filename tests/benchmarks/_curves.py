@@ -83,4 +83,5 @@ def figure(result: Mapping[str, Any]) -> str:
 
 
 def _tick(power: int) -> str:
-    return quantity(10.0**power, "s").replace(".00", "").replace(".0", "")
+    number, _, unit = quantity(10.0**power, "s").partition(" ")
+    return f"{float(number):g} {unit}"

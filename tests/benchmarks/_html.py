@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from . import _curves
-from ._text import describe, quantity, targets
+from ._text import describe, quantity, reached_value, targets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +28,7 @@ STYLE = """
   --good: #4cc38a; --bad: #ff7b72; } }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--text); background: var(--back); max-width: 62rem;
   margin: 2rem auto; padding: 0 1rem; }
+summary { cursor: pointer; font-weight: 600; }
 h1 { margin-bottom: 0; } h2 { margin: 2.5rem 0 .3rem; font-size: 1.15rem; }
 p { margin: .3rem 0; } .dim { color: var(--dim); } .good { color: var(--good); } .bad { color: var(--bad); }
 .tiles { display: flex; flex-wrap: wrap; gap: .8rem; margin: 1.2rem 0; }
@@ -44,7 +45,7 @@ svg line { stroke: var(--line); } svg .whisker { stroke: var(--text); opacity: .
 
 WIDTH = 960
 LABEL = 235
-BARS = 420
+BARS = 340
 BAR, GAP = 13, 9
 
 
@@ -90,11 +91,12 @@ def _missed(missed: list[tuple[str, Mapping[str, Any]]]) -> str:
     if not missed:
         return ""
     rows = [
-        f'<tr><td>{escape(name)}</td><td class="bad">{target["value"]:.3g}</td>'
-        f"<td>at most {escape(describe(target))}</td></tr>"
+        f'<tr><td>{escape(name)}</td><td class="bad">{escape(reached_value(target))}</td>'
+        f"<td>at most {escape(describe(target))}{', missed by less than the spread' * target['close']}</td></tr>"
         for name, target in missed
     ]
-    return f"<h2>Not reached</h2><table><tr><th>what</th><th>is</th><th>wanted</th></tr>{''.join(rows)}</table>"
+    head = "<tr><th>what</th><th>is</th><th>wanted</th></tr>"
+    return f"<details><summary>Not reached: {len(missed)}</summary><table>{head}{''.join(rows)}</table></details>"
 
 
 def _section(benchmark: Mapping[str, Any]) -> str:
@@ -146,9 +148,7 @@ def _row(row: Mapping[str, Any], y: int) -> list[str]:
             f'<text class="dim" x="{LABEL + max(length, high) + 6:.1f}" y="{top + BAR - 3}">{escape(value)}'
             f"{escape(beside)}</text>",
         ]
-    wanted = "; ".join(describe(target) for target in row["targets"] if target["reached"] is not None)
+    wanted = "; ".join("≤ " + describe(target) for target in row["targets"] if target["reached"] is not None)
     if wanted:
-        parts.append(
-            f'<text class="{kind}" x="{WIDTH}" y="{middle}" text-anchor="end">{mark} at most {escape(wanted)}</text>'
-        )
+        parts.append(f'<text class="{kind}" x="{WIDTH}" y="{middle}" text-anchor="end">{mark} {escape(wanted)}</text>')
     return parts

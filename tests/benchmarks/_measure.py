@@ -100,7 +100,7 @@ def _figures(
         "neutral": metric.neutral,
         "figures": figures,
         "ratios": ratios,
-        "targets": [_reached(target, figures, ratios) for target in metric.targets],
+        "targets": [_reached(target, metric.unit, figures, ratios) for target in metric.targets],
         "errors": dict(errors),
         "note": row.note,
         "x": row.x,
@@ -116,9 +116,9 @@ def _quantiles(values: np.ndarray) -> dict[str, float]:
     return {name: float(f"{np.quantile(values, q):.5g}") for name, q in (("median", 0.5), ("p10", 0.1), ("p90", 0.9))}
 
 
-def _reached(target: Target, figures: Mapping[str, Any], ratios: Mapping[str, Any]) -> dict[str, Any]:
+def _reached(target: Target, unit: str, figures: Mapping[str, Any], ratios: Mapping[str, Any]) -> dict[str, Any]:
     found = figures.get(OURS) if target.against is None else ratios.get(target.against)
-    return {"against": target.against, "limit": target.limit, **_verdict(found, target.limit)}
+    return {"against": target.against, "limit": target.limit, "unit": unit, **_verdict(found, target.limit)}
 
 
 def _verdict(found: Mapping[str, float] | None, limit: float) -> dict[str, Any]:
@@ -137,10 +137,5 @@ def _mean(rows: Iterable[Mapping[str, Any]], target: Target) -> dict[str, Any] |
     if not ratios:
         return None
     value = float(f"{np.exp(np.mean(np.log(ratios))):.4g}")
-    return {
-        "against": target.against,
-        "limit": target.limit,
-        "value": value,
-        "reached": value <= target.limit,
-        "close": False,
-    }
+    found = {"median": value, "p10": value, "p90": value}
+    return {"against": target.against, "limit": target.limit, "unit": "", **_verdict(found, target.limit)}

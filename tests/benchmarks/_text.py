@@ -63,7 +63,16 @@ def _close(target: Mapping[str, Any]) -> str:
 
 def describe(target: Mapping[str, Any]) -> str:
     """The limit of a target in words."""
-    return f"{target['limit']:g} of {target['against']}" if target["against"] else f"{target['limit']:g}"
+    return f"{target['limit']:g} of {target['against']}" if target["against"] else _value(target, target["limit"])
+
+
+def reached_value(target: Mapping[str, Any]) -> str:
+    """What it is instead."""
+    return _value(target, target["value"])
+
+
+def _value(target: Mapping[str, Any], value: float) -> str:
+    return significant(value) if target["against"] or not target["unit"] else quantity(value, target["unit"])
 
 
 def targets(result: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
@@ -90,9 +99,10 @@ def summary(result: Mapping[str, Any]) -> str:
         lines.append(f"not installed: {', '.join(sorted(set(result['not installed'])))}")
     lines.append(f"{len(judged) - len(missed)} of {len(judged)} targets reached")
     lines += [
-        f"  missed: {name}: {target['value']:.3g}, wanted {describe(target)}{_close(target)}" for name, target in missed
+        f"  missed: {name}: {reached_value(target)}, wanted {describe(target)}{_close(target)}"
+        for name, target in missed
     ]
     return "\n".join(lines)
 
 
-__all__ = ["describe", "quantity", "significant", "summary", "table", "targets"]
+__all__ = ["describe", "quantity", "reached_value", "significant", "summary", "table", "targets"]
