@@ -50,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--max-delay", type=float, metavar="SECONDS", help="how long a batch may wait for more requests")
     add("--max-queue", type=int, metavar="ROWS", help="how many rows may wait before requests are turned away")
+    add("--max-wait", type=float, metavar="SECONDS", help="how long they may wait, by what batches take")
     add("--timeout", type=float, default=30.0, metavar="SECONDS", help="of a request (default: %(default)s)")
     add("--max-body", type=int, default=64 << 20, metavar="BYTES", help="of a request (default: %(default)s)")
     add("--max-concurrency", type=int, default=1024, metavar="N", help="requests at once (default: %(default)s)")
@@ -95,7 +96,7 @@ def _serve(options: argparse.Namespace) -> int:
     from .serving import _server  # FastAPI and uvicorn are optional
     from .serving._resolve import ModelOptions
 
-    batcher = {"max_delay": options.max_delay, "max_queue": options.max_queue}
+    batcher = {"max_delay": options.max_delay, "max_queue": options.max_queue, "max_wait": options.max_wait}
     keys = [*options.api_key, *filter(None, os.environ.get("AIOARRAY_API_KEYS", "").split(","))]
     chosen = _server.ServeOptions(
         model=options.model,

@@ -87,8 +87,9 @@ def create_app(
     app = FastAPI(title=title, version=aio.__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.registry = registry
     app.state.server = state
-    app.include_router(v2_router(state, manage=manage))
+    # In the order in which addresses are looked for: the busiest first.
     app.include_router(openai_router(state))
+    app.include_router(v2_router(state, manage=manage))
     app.include_router(status_router(state))
     app.include_router(metrics_router(state))
     if index is not None:

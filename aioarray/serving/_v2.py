@@ -98,6 +98,7 @@ def v2_router(state: ServerState, *, manage: bool) -> APIRouter:
             path, handler, methods=[method], responses=responses, response_class=JSONResponse, **options
         )
 
+    add("/v2/models/{model}/infer", routes.infer, "POST", openapi_extra=_INFER, responses=_TENSORS)
     add("/v2", routes.server)
     add("/v2/health/live", routes.live)
     add("/v2/health/ready", routes.ready)
@@ -105,7 +106,6 @@ def v2_router(state: ServerState, *, manage: bool) -> APIRouter:
     add("/v2/models/{model}/versions/{version}", routes.version_metadata)
     add("/v2/models/{model}/ready", routes.model_ready)
     add("/v2/models/{model}/versions/{version}/ready", routes.version_ready)
-    add("/v2/models/{model}/infer", routes.infer, "POST", openapi_extra=_INFER, responses=_TENSORS)
     add(
         "/v2/models/{model}/versions/{version}/infer",
         routes.version_infer,

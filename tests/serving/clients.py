@@ -156,3 +156,15 @@ def _broken(x: aio.Array) -> aio.Array:
 def broken() -> Model:
     """A model that cannot be started."""
     return Model("broken", _broken, {"x": aio.ShapeDtype((1,), "float32")})
+
+
+async def _busy(x: aio.Array) -> aio.Array:
+    await anyio.sleep(0.05)
+    return x
+
+
+def busy() -> Model:
+    """A model that can do 160 rows a second, and lets requests wait for one batch at most."""
+    return Model(
+        "busy", _busy, {"x": aio.ShapeDtype((1,), "float32")}, max_batch_size=8, max_delay=0.005, max_wait=0.05
+    )
