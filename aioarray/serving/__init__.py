@@ -18,7 +18,9 @@ from ._disconnect import ClientGoneError, cancel_on_disconnect
 from ._inputs import TensorSpec
 from ._model import Model
 from ._registry import NotReadyError, Registry, UnknownModelError
+from ._slots import Slots
 from ._statistics import BatcherStats, BucketStats, Histogram
+from ._streams import Stream, StreamBatcher
 from ._text import Embedded, TextEmbedder
 from ._watchdog import LoopLag, Watchdog
 
@@ -48,6 +50,9 @@ __all__ = [
     "Model",
     "NotReadyError",
     "Registry",
+    "Slots",
+    "Stream",
+    "StreamBatcher",
     "TensorSpec",
     "TextEmbedder",
     "UnknownModelError",

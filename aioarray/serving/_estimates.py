@@ -22,35 +22,37 @@ WEIGHT: Final = 0.2
 class _Entry:
     __slots__ = ("least", "mean", "measured", "recent")
 
-    def __init__(self, seconds: float, now: float) -> None:
-        self.recent = deque([seconds], WINDOW)
-        self.mean = self.least = seconds
-        self.measured = now
+    def __init__(self) -> None:
+        self.recent: deque[float] = deque(maxlen=WINDOW)
+        self.mean = self.least = self.measured = 0.0
 
 
 class Estimates:
     """Seconds that a batch of some group and number of rows takes. Loop thread only.
 
-    ``size`` maps rows to the padded size that is really computed.
+    ``size`` maps rows to the padded size that is really computed. With ``least=False`` nothing is known about what a
+    batch takes at least.
     """
 
-    def __init__(self, size: Callable[[int], int]) -> None:
+    def __init__(self, size: Callable[[int], int], *, least: bool = True) -> None:
         self._size = size
+        self._knows_least = least
         self._entries: OrderedDict[tuple[Hashable, int], _Entry] = OrderedDict()
 
-    def add(self, group: Hashable, rows: int, seconds: float, now: float) -> None:
-        """A batch of ``rows`` took ``seconds``."""
+    def add(self, group: Hashable, rows: int, seconds: float, now: float, *, first_counts: bool = False) -> None:
+        """A batch of ``rows`` took ``seconds``. The first of its size may have had to be compiled, and is left out."""
         key = group, self._size(rows)
         entry = self._entries.get(key)
         if entry is None:
-            self._entries[key] = _Entry(seconds, now)
+            entry = self._entries[key] = _Entry()
             if len(self._entries) > ENTRIES:
                 self._entries.popitem(last=False)
-            return
+            if not first_counts:
+                return
         self._entries.move_to_end(key)
         entry.recent.append(seconds)
         entry.least = min(entry.recent)
-        entry.mean += WEIGHT * (seconds - entry.mean)
+        entry.mean += (WEIGHT if entry.measured else 1.0) * (seconds - entry.mean)
         entry.measured = now
 
     def mean(self, group: Hashable, rows: int) -> float:
@@ -61,6 +63,10 @@ class Estimates:
     def least(self, group: Hashable, rows: int, now: float) -> float:
         """What such a batch takes at least, by recent measurements; 0 when there are none."""
         entry = self._entries.get((group, self._size(rows)))
-        if entry is None or now - entry.measured > max(STALE_SECONDS, STALE_TIMES * entry.least):
+        if (
+            entry is None
+            or not self._knows_least
+            or now - entry.measured > max(STALE_SECONDS, STALE_TIMES * entry.least)
+        ):
             return 0.0
         return entry.least

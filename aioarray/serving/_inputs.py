@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # Device buffers can be host memory that begins at a multiple of this: then nothing is copied again.
 ALIGNMENT: Final = 64
 BATCH: Final = "batch"
+# Layouts that are known at a time.
+LAYOUTS: Final = 1024
 
 
 class TensorSpec:
@@ -48,13 +50,26 @@ class TensorSpec:
         return f"TensorSpec({self.shape}, {self.dtype.name!r}{pad})"
 
 
-class Layout(NamedTuple):
-    """How the batches of a group look. The key of the group is (key, this)."""
+class Layout:
+    """How the batches of a group look. ``Inputs`` makes one for each look, so they are compared by identity."""
 
-    structure: Any
-    shapes: tuple[tuple[int, ...], ...]  # of one example, padded
-    dtypes: tuple[np.dtype[Any], ...]
-    sizes: tuple[int, ...]  # of the named lengths
+    __slots__ = ("dtypes", "shapes", "sizes", "structure")
+
+    def __init__(
+        self,
+        structure: Any,
+        shapes: tuple[tuple[int, ...], ...],
+        dtypes: tuple[np.dtype[Any], ...],
+        sizes: tuple[int, ...],
+    ) -> None:
+        self.structure = structure
+        self.shapes = shapes  # of one example, padded
+        self.dtypes = dtypes
+        self.sizes = sizes  # of the named lengths
+
+    def bucket(self, size: int) -> str:
+        """What batches of so many rows are called in statistics."""
+        return "x".join(map(str, (size, *self.sizes)))
 
 
 class Checked(NamedTuple):
@@ -67,14 +82,19 @@ class Checked(NamedTuple):
     leaves: list[np.ndarray[Any, Any]]
 
 
+# Where rows of a batch are: the leaves of an input, and which of their rows; -1 and -1 where these have no batch axis.
+Source = tuple["list[np.ndarray[Any, Any]]", int, int]
+
+
 class Inputs:
-    """Checks inputs against specs, or takes any without; and stacks them. Any thread."""
+    """Checks inputs against specs, or takes any without; and stacks them, which may be done on any thread."""
 
     def __init__(self, name: str, specs: Any, buckets: Mapping[str, Sequence[int]]) -> None:
         self._name = name
         self._buckets = {length: sorted(set(sizes)) for length, sizes in buckets.items() if length != BATCH}
         self.names = tuple(self._buckets)
         self.specs: list[TensorSpec] | None = None
+        self._layouts: dict[Any, Layout] = {}
         self._structure: Any = None
         for length, sizes in self._buckets.items():
             if not sizes or sizes[0] < 1:
@@ -134,9 +154,7 @@ class Inputs:
             try:
                 leaves = structure.flatten_up_to(x)
             except (ValueError, TypeError) as error:
-                raise InvalidInputError(
-                    f"{self._name}: the input is not of the form that specs says: {error}"
-                ) from None
+                raise InvalidInputError(f"{self._name}: the input has not the form of the specs: {error}") from None
             arrays = [
                 self._array(leaf, spec, place)
                 for place, (leaf, spec) in enumerate(zip(leaves, self.specs, strict=True))
@@ -149,8 +167,25 @@ class Inputs:
         lengths: tuple[int, ...] = ()
         if self.specs is not None:
             shapes, lengths, sizes = self._padded(shapes)
-        layout = Layout(structure, tuple(shapes), tuple([array.dtype for array in arrays]), sizes)
+        layout = self._layout(structure, tuple(shapes), tuple([array.dtype for array in arrays]), sizes)
         return Checked(key, layout, rows, lengths, arrays)
+
+    def _layout(
+        self,
+        structure: Any,
+        shapes: tuple[tuple[int, ...], ...],
+        dtypes: tuple[np.dtype[Any], ...],
+        sizes: tuple[int, ...],
+    ) -> Layout:
+        # With specs the structure and the dtypes are always the same, and slow to look up.
+        look = shapes if self.specs is not None else (structure, shapes, dtypes)
+        layout = self._layouts.get(look)
+        if layout is None:
+            if len(self._layouts) >= LAYOUTS:
+                # Requests of an old one and a new one that are alike do not share batches; nothing worse.
+                self._layouts.clear()
+            layout = self._layouts[look] = Layout(structure, shapes, dtypes, sizes)
+        return layout
 
     def _array(self, leaf: Any, spec: TensorSpec | None, place: int) -> np.ndarray[Any, Any]:
         if type(leaf) is np.ndarray and (spec is None or leaf.dtype == spec.dtype):
@@ -215,29 +250,30 @@ class Inputs:
 
     # Batches
 
-    def stack(self, layout: Layout, parts: Sequence[Part], size: int) -> list[np.ndarray[Any, Any]]:
-        """The leaves of a batch of ``size`` rows: those of the parts, then padding."""
+    def stack(self, layout: Layout, sources: Sequence[Source], size: int) -> list[np.ndarray[Any, Any]]:
+        """The leaves of a batch of ``size`` rows: those of the sources, then padding."""
         specs = self.specs
         stacked = []
         for place, (shape, dtype) in enumerate(zip(layout.shapes, layout.dtypes, strict=True)):
             pad = 0 if specs is None else specs[place].pad
             result = aligned((size, *shape), dtype)
             row = 0
-            for part in parts:
-                request = part.request
-                leaf = request.leaves[place]
-                if request.single:
+            for leaves, start, stop in sources:
+                leaf = leaves[place]
+                if start < 0:
                     if leaf.shape == shape:
                         result[row] = leaf
                     else:
                         _pad_into(result[row], leaf, pad)
+                    row += 1
+                    continue
+                rows = leaf[start:stop]
+                end = row + stop - start
+                if rows.shape[1:] == shape:
+                    result[row:end] = rows
                 else:
-                    rows = leaf[part.start : part.stop]
-                    if rows.shape[1:] == shape:
-                        result[row : row + part.rows] = rows
-                    else:
-                        _pad_into(result[row : row + part.rows], rows, pad)
-                row += part.rows
+                    _pad_into(result[row:end], rows, pad)
+                row = end
             if row < size:
                 result[row:] = pad
             stacked.append(result)
@@ -248,6 +284,19 @@ class Inputs:
         return size * sum(
             math.prod(shape) * dtype.itemsize for shape, dtype in zip(layout.shapes, layout.dtypes, strict=True)
         )
+
+    def elements(self, layout: Layout, parts: Sequence[Part], size: int) -> tuple[int, int]:
+        """How many elements of a batch are the requests', and how many are padding."""
+        total = size * sum(map(math.prod, layout.shapes))
+        if not layout.sizes:
+            rows = sum(part.rows for part in parts)
+            used = total * rows // size if size else 0
+        else:
+            used = 0
+            for part in parts:
+                leaves = part.request.leaves
+                used += sum(leaf.size for leaf in leaves) * part.rows // max(part.request.rows, 1)
+        return used, total - used
 
     def layouts(self) -> list[Layout]:
         """The layouts that inputs can have, by the specs: one for each combination of lengths."""
@@ -264,8 +313,17 @@ class Inputs:
             shapes = tuple(
                 tuple([named[n] if isinstance(n, str) else n or 0 for n in spec.shape]) for spec in self.specs
             )
-            layouts.append(Layout(self._structure, shapes, tuple(spec.dtype for spec in self.specs), combination))
+            dtypes = tuple(spec.dtype for spec in self.specs)
+            layouts.append(self._layout(self._structure, shapes, dtypes, combination))
         return layouts
+
+
+def sources_of(parts: Sequence[Part]) -> list[Source]:
+    """The rows of parts, as they are now: a request that ends lets go of its input."""
+    return [
+        (part.request.leaves, -1, -1) if part.request.single else (part.request.leaves, part.start, part.stop)
+        for part in parts
+    ]
 
 
 Argument = Callable[[Hashable, Layout, "Sequence[Part]", int], Any]

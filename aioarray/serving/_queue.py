@@ -38,15 +38,26 @@ SWEEP: Final = 64
 class Group:
     """Queued requests that can be in one batch."""
 
-    __slots__ = ("backlogs", "cost", "heap", "key", "requests", "rows")
+    __slots__ = ("backlogs", "cost", "heap", "key", "requests", "rows", "seconds")
 
-    def __init__(self, key: Hashable, levels: int) -> None:
+    def __init__(self, key: Hashable, levels: int, seconds: float) -> None:
         self.key = key
+        self.seconds = seconds  # of a full batch, as of when the last one left
         self.heap: list[Entry] = []
         self.requests = 0
         self.rows = [0] * levels  # queued rows of each priority
         self.cost = [0.0] * levels
         self.backlogs = [0.0] * levels  # seconds to serve this priority and those before it
+
+
+class Client:
+    """One client's requests of one priority."""
+
+    __slots__ = ("end", "requests")
+
+    def __init__(self) -> None:
+        self.end = 0.0  # the tag where its last request ends
+        self.requests = 0  # queued
 
 
 class BatchQueue:
@@ -88,7 +99,7 @@ class BatchQueue:
         self._sequence = 0
         self._backlogs = [0.0] * priority_levels
         self._now = [0.0] * priority_levels  # the tag being served, for each priority
-        self._ends: list[dict[Hashable, float]] = [{} for _ in range(priority_levels)]  # of clients' last requests
+        self._clients: list[dict[Hashable, Client]] = [{} for _ in range(priority_levels)]
 
     # Admission
 
@@ -125,12 +136,16 @@ class BatchQueue:
         request.sequence = self._sequence
         request.arrived = now
         request.queued = True
-        ends = self._ends[level]
-        tag = request.tag = max(self._now[level], ends.get(request.client, 0.0))
-        ends[request.client] = tag + max(request.rows, 1) * request.cost
+        client = self._clients[level].get(request.client)
+        if client is None:
+            client = self._clients[level][request.client] = Client()
+        tag = request.tag = max(self._now[level], client.end)
+        client.end = tag + max(request.rows, 1) * (request.cost or 1.0)
+        client.requests += 1
         group = self._groups.get(request.group)
         if group is None:
-            group = self._groups[request.group] = Group(request.group, self._levels)
+            seconds = self._estimates.mean(request.group, self._max_batch_size)
+            group = self._groups[request.group] = Group(request.group, self._levels, seconds)
         entry = level, tag, self._sequence, request
         heapq.heappush(group.heap, entry)
         heapq.heappush(self._heap, entry)
@@ -140,7 +155,7 @@ class BatchQueue:
             self._sweep_deadlines()
         group.requests += 1
         self.requests += 1
-        self._count(group, request, request.rows)
+        self._count(group, level, request.rows, request.rows * request.cost)
 
     def wait(self, request: Request, now: float) -> float:
         """Seconds until a batch with ``request`` would leave, if it came now; 0 where nothing was measured."""
@@ -151,7 +166,7 @@ class BatchQueue:
             # Its own group's last batch has room for it.
             wait -= group.backlogs[level]
             whole = math.floor(self._batches(group, level))
-            wait += whole * self._estimates.mean(group.key, self._max_batch_size)
+            wait += whole * group.seconds
         return max(0.0, wait) / self._max_concurrent + self._seconds_until_free(now)
 
     def seconds_until_empty(self, now: float) -> float | None:
@@ -168,11 +183,14 @@ class BatchQueue:
     def remove(self, request: Request) -> None:
         """Take out a request that ends before its rows were all taken; nothing if they were."""
         if request.queued:
-            request.queued = False
             group = self._groups[request.group]
-            group.requests -= 1
-            self.requests -= 1
-            self._count(group, request, request.taken - request.rows)
+            self._unqueue(group, request)
+            clients = self._clients[request.priority]
+            if not clients[request.client].requests:
+                # It may have a debt for what was served before: of one request at most, for which it is not kept.
+                del clients[request.client]
+            rows = request.taken - request.rows
+            self._count(group, request.priority, rows, rows * request.cost)
             self._forget_if_empty(group)
             if len(group.heap) > 2 * group.requests + SWEEP:
                 group.heap = [entry for entry in group.heap if entry[-1].queued]
@@ -222,17 +240,20 @@ class BatchQueue:
         least = self._estimates.least(group.key, 1, now)
         parts: list[Part] = []
         rows, cost = 0, 0.0
-        while group.heap:
-            heap = group.heap
+        leaving = [(0, 0.0)] * self._levels  # rows and cost, to be taken off the sums in one go
+        heap = group.heap
+        while heap:
             request = heap[0][-1]
             if not request.queued:
                 heapq.heappop(heap)
                 continue
+            before = leaving[request.priority]
             if request.deadline < now + least:
-                self.remove(request)
+                heapq.heappop(heap)
+                self._unqueue(group, request)
                 self._hopeless.append(request)
-                if not group.requests:
-                    break
+                count = request.rows - request.taken
+                leaving[request.priority] = before[0] + count, before[1] + count * request.cost
                 continue
             room = self._max_batch_size - rows
             if self._max_batch_cost < math.inf and request.cost > 0:
@@ -251,10 +272,12 @@ class BatchQueue:
                 request.started = now
             if request.taken == request.rows:
                 heapq.heappop(heap)
-                request.queued = False
-                group.requests -= 1
-                self.requests -= 1
-            self._count(group, request, -count)
+                self._unqueue(group, request)
+            leaving[request.priority] = before[0] + count, before[1] + count * request.cost
+        group.seconds = self._estimates.mean(group.key, self._max_batch_size)
+        for level, (level_rows, level_cost) in enumerate(leaving):
+            if level_rows:
+                self._count(group, level, -level_rows, -level_cost)
         self._forget_if_empty(group)
         self._sweep()
         if not parts:
@@ -266,15 +289,23 @@ class BatchQueue:
     def finished(self, batch: Batch) -> None:
         """``batch`` does not run any more."""
         del self.running[batch]
+        if not self.running and not self.requests:
+            # Nobody waits and nothing runs: what clients had before is settled.
+            for clients in self._clients:
+                clients.clear()
 
     def wake_at(self, now: float) -> float:
         """When to call ``expire`` and ``take`` again, if nothing else happens before."""
-        while self._deadlines and self._deadlines[0][2].done:
-            heapq.heappop(self._deadlines)
-        wake = self._deadlines[0][0] if self._deadlines else math.inf
+        wake = self.next_deadline()
         if self.requests and len(self.running) < self._max_concurrent:
             wake = min(wake, self._oldest().arrived + self._max_delay)
         return wake
+
+    def next_deadline(self) -> float:
+        """The earliest deadline of a request that has not ended."""
+        while self._deadlines and self._deadlines[0][2].done:
+            heapq.heappop(self._deadlines)
+        return self._deadlines[0][0] if self._deadlines else math.inf
 
     @property
     def may_take(self) -> bool:
@@ -313,6 +344,12 @@ class BatchQueue:
 
     # Sums
 
+    def _unqueue(self, group: Group, request: Request) -> None:
+        request.queued = False
+        group.requests -= 1
+        self.requests -= 1
+        self._clients[request.priority][request.client].requests -= 1
+
     def _batches(self, group: Group, level: int) -> float:
         """How many batches there are in the group's requests of this priority and those before it."""
         batches = sum(group.rows[: level + 1]) / self._max_batch_size
@@ -320,18 +357,16 @@ class BatchQueue:
             batches = max(batches, sum(group.cost[: level + 1]) / self._max_batch_cost)
         return batches
 
-    def _count(self, group: Group, request: Request, rows: int) -> None:
-        """Add ``rows`` of ``request``, or take them off."""
-        first = request.priority
+    def _count(self, group: Group, level: int, rows: int, cost: float) -> None:
+        """Add ``rows`` of a priority, or take them off."""
         self.rows += rows
-        group.rows[first] += rows
-        group.cost[first] += rows * request.cost
-        seconds = self._estimates.mean(group.key, self._max_batch_size)
-        for level in range(first, self._levels):
-            batches = self._batches(group, level)
-            backlog = math.ceil(batches) * seconds
-            self._backlogs[level] += backlog - group.backlogs[level]
-            group.backlogs[level] = backlog
+        group.rows[level] += rows
+        group.cost[level] += cost
+        for each in range(level, self._levels):
+            batches = self._batches(group, each)
+            backlog = math.ceil(batches) * group.seconds
+            self._backlogs[each] += backlog - group.backlogs[each]
+            group.backlogs[each] = backlog
         if batches >= 1:
             self._full[group] = None
         else:
@@ -349,18 +384,19 @@ class BatchQueue:
             self._heap.clear()
             self._arrivals.clear()
             self._backlogs = [0.0] * self._levels  # and with it what rounding left
-            for ends in self._ends:
-                ends.clear()
         limit = 2 * self.requests + SWEEP
         if len(self._heap) > limit:
             self._heap = [entry for entry in self._heap if entry[-1].queued]
             heapq.heapify(self._heap)
         if len(self._arrivals) > limit:
             self._arrivals = deque(request for request in self._arrivals if request.queued)
-        for level, ends in enumerate(self._ends):
-            if len(ends) > limit:
+        for level, clients in enumerate(self._clients):
+            if len(clients) > limit:
                 # A client whose last request ends before what is being served has no debt to be remembered.
-                self._ends[level] = {client: end for client, end in ends.items() if end > self._now[level]}
+                now = self._now[level]
+                self._clients[level] = {
+                    c: client for c, client in clients.items() if client.requests or client.end > now
+                }
 
     def _sweep_deadlines(self) -> None:
         if len(self._deadlines) > self._deadlines_limit:

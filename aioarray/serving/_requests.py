@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
+    from types import TracebackType
 
     import numpy as np
 
@@ -19,11 +20,13 @@ class Request:
 
     __slots__ = (
         "arrived",
+        "channel",
         "client",
         "cost",
         "deadline",
         "done",
         "error",
+        "failed",
         "group",
         "leaves",
         "lengths",
@@ -38,6 +41,7 @@ class Request:
         "structure",
         "tag",
         "taken",
+        "traceback",
         "unanswered",
         "wake",
     )
@@ -66,6 +70,7 @@ class Request:
         self.client = client
         self.deadline = deadline
         self.wake = wake  # resumes the task that waits; called once
+        self.channel: Any = None  # of a stream
         self.span: Any = None  # what the task's trace was at the call
 
         # Set by the queue
@@ -81,7 +86,9 @@ class Request:
         self.unanswered = rows  # rows without a result
         self.results: list[tuple[int, Any]] = []  # (first row, leaves of the results)
         self.structure: Any = None  # of the result
-        self.error: BaseException | None = None
+        self.failed = False
+        self.error: BaseException | None = None  # until it was raised
+        self.traceback: TracebackType | None = None  # where it was raised
 
     def finish(self) -> None:
         """End with what is in ``results``."""
@@ -90,7 +97,9 @@ class Request:
     def fail(self, error: BaseException) -> None:
         """End with an error."""
         self.results = []
+        self.failed = True
         self.error = error
+        self.traceback = error.__traceback__
         self._end()
 
     def abandon(self) -> None:
@@ -98,22 +107,30 @@ class Request:
         self.results = []
         self._end()
 
+    def take_error(self) -> BaseException | None:
+        """The error it ended with, with its traceback up to there: one error may be that of many requests. Once."""
+        error, self.error = self.error, None
+        traceback, self.traceback = self.traceback, None
+        return None if error is None else error.with_traceback(traceback)
+
     def _end(self) -> None:
         assert not self.done
         self.done = True
         self.leaves = []
+        self.channel = None
         self.wake()
 
 
 class Part:
     """Rows ``start`` to ``stop`` of a request, in a batch."""
 
-    __slots__ = ("request", "start", "stop")
+    __slots__ = ("answered", "request", "start", "stop")
 
     def __init__(self, request: Request, start: int, stop: int) -> None:
         self.request = request
         self.start = start
         self.stop = stop
+        self.answered = False  # its request has its rows of the result
 
     @property
     def rows(self) -> int:

@@ -114,6 +114,11 @@ class Recorder:
         self.batch_seconds = Histogram(SECONDS)
         self.buckets: OrderedDict[str, BucketStats] = OrderedDict()
 
+    @property
+    def unanswered(self) -> int:
+        """Accepted requests that have not ended."""
+        return self.accepted - self.completed - self.failed - self.expired - self.cancelled
+
     def batch(self, bucket: str, rows: int, size: int, elements: int, padded_elements: int, seconds: float) -> None:
         """A batch ran: ``rows`` of ``size``, and so many elements of input and of padding."""
         self.batches += 1
