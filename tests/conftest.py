@@ -12,6 +12,9 @@ import pytest_asyncio
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+# Also where the package is not installed, and pytest therefore finds no entry point.
+pytest_plugins = ["pytest_aioarray", "pytester"]
+
 # No deadline: the first example of a new shape compiles and the next does not, which hypothesis calls flaky.
 hypothesis.settings.register_profile("aioarray", deadline=None)
 hypothesis.settings.load_profile("aioarray")

