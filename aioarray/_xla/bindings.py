@@ -164,7 +164,7 @@ def host_view(buffer: Buffer, dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any
     if dtype.isbuiltin == 1:
         buffer.block_until_ready()
         array = np.asarray(buffer)
-        if array.dtype == dtype:
+        if array.dtype is dtype or array.dtype == dtype:
             return array, False
     view: tuple[np.ndarray[Any, Any], bool] = buffer._single_device_array_to_np_array_did_copy()
     return view

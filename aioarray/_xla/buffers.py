@@ -96,10 +96,13 @@ def to_numpy(buffer: Buffer, spec: SpecLike) -> np.ndarray[Any, Any]:
     valid after the Buffer is deleted.
     """
     get_client()  # raises in a forked child, where jaxlib would wait for threads that are not there
-    array, _copied = bindings.host_view(buffer, spec.dtype)
-    if array.dtype != spec.dtype:
-        raise TypeError(f"to_numpy: the Buffer is of dtype {array.dtype}, but the spec says {spec.dtype}")
-    array.flags.writeable = False
+    dtype = spec.dtype
+    array, _copied = bindings.host_view(buffer, dtype)
+    if array.dtype is not dtype and array.dtype != dtype:
+        raise TypeError(f"to_numpy: the Buffer is of dtype {array.dtype}, but the spec says {dtype}")
+    flags = array.flags
+    if flags.writeable:
+        flags.writeable = False
     return array
 
 
