@@ -24,8 +24,9 @@ MAX_HEADER_BYTES = 100_000_000
 LENGTH_BYTES = 8
 # So that the first tensor begins at an address that a device can use, when the file is mapped.
 ALIGNMENT = 64
-# NumPy's limit.
+# NumPy's limits; the latter counts all lengths but those of 0.
 MAX_NDIM = 64
+MAX_BITS = 8 * 2**63
 METADATA = "__metadata__"
 # In the metadata: names of tensors whose dtype the format does not have, as a JSON object.
 DTYPES_NOTE = "aioarray.dtypes"
@@ -174,6 +175,10 @@ def _entry(name: str, value: Any, data_start: int, source: str) -> Entry:
         raise FormatError(
             f"{where}: data_offsets {offsets} are {(end - begin) * 8} bits, but {stored} of shape {_shorten(shape)} "
             f"takes {_shorten(needed)}"
+        )
+    if math.prod(filter(None, shape)) * bits >= MAX_BITS:
+        raise FormatError(
+            f"{where}: shape {_shorten(shape)} is too large for an array, even if it has no elements because of the 0"
         )
     return Entry(stored, dtype, tuple(shape), data_start + begin, end - begin)
 

@@ -1,6 +1,6 @@
 """Loads damaged files: each has to be refused with a FormatError, or be a program that compiles or is refused by XLA.
 
-    python tests/export/fuzz.py 100000
+    python -m tests.export.fuzz 100000 [kind …]
 
 mutates files of each kind so many times, in a process of its own that is started anew where it dies, and says how often
 that was. The tests do the same with fewer.
@@ -10,15 +10,21 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import io
 import random
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+from jaxlib import _jax
+from jaxlib.mlir import ir
+
 import aioarray as aio
+from aioarray._xla import artifact_process
 from aioarray.errors import CompileError, FormatError
 from aioarray.export import _container, _load, _process
+from tests.damage import damaged
 
 DATA = Path(__file__).parent / "data"
 TEXT = b"""module @text {
@@ -36,41 +42,35 @@ TEXT = b"""module @text {
 }
 """
 NAMES = ("mlp", "symbolic", "nested", "lapack_and_fft", "scan", "platforms")
+KINDS = ("jax.export", "artifact", "bytecode", "text")
+# Mutations between two reports: so many are gone through one by one where a process died.
+REPORT = 100
 
 
 def originals(kind: str) -> list[bytes]:
     """Files of a kind, undamaged."""
-    if kind == "text":
-        return [TEXT]
     files = [(DATA / f"{name}.jax").read_bytes() for name in NAMES]
     if kind == "jax.export":
         return files
-    return [_container.decode(file, "original").module for file in files]
+    artifacts = [_container.decode(file, "original").module for file in files]
+    if kind == "artifact":
+        return artifacts
+    texts = [TEXT, *map(as_text, artifacts)]
+    return texts if kind == "text" else list(map(as_bytecode, texts))
 
 
-KINDS = ("jax.export", "artifact", "text")
+def as_text(artifact: bytes) -> bytes:
+    """The module of a portable artifact as text."""
+    with artifact_process.make_context([]):
+        return str(_jax.mlir.deserialize_portable_artifact(artifact)).encode()
 
 
-def damaged(content: bytes, draw: random.Random) -> bytes:
-    """``content`` with some bytes changed, put in or left out, or cut off."""
-    changed = bytearray(content)
-    for _ in range(draw.choice((1, 1, 2, 4, 8))):
-        place = draw.randrange(len(changed))
-        kind = draw.randrange(7)
-        if kind == 0:
-            changed[place] = draw.randrange(256)
-        elif kind in (1, 2):
-            changed[place] ^= 1 << draw.randrange(8)
-        elif kind == 3:
-            changed[place:place] = bytes(draw.randrange(256) for _ in range(draw.randrange(1, 5)))
-        elif kind == 4 and len(changed) > 8:
-            del changed[place : place + draw.randrange(1, 5)]
-        elif kind == 5:
-            start = draw.randrange(len(changed))
-            changed[place : place + 8] = changed[start : start + 8]
-        elif draw.random() < 0.2:
-            del changed[max(1, place) :]
-    return bytes(changed)
+def as_bytecode(text: bytes) -> bytes:
+    """A module in MLIR's bytecode, of the dialect StableHLO itself."""
+    with artifact_process.make_context([]), ir.Location.unknown():
+        written = io.BytesIO()
+        ir.Module.parse(text.decode()).operation.write_bytecode(written)
+        return written.getvalue()
 
 
 def outcome(content: bytes, process: _process.ModuleProcess) -> str:
@@ -99,47 +99,59 @@ def outcome(content: bytes, process: _process.ModuleProcess) -> str:
     return "compiled"
 
 
-def run(kind: str, first: int, last: int) -> collections.Counter[str]:
-    """The outcomes of mutations number ``first`` to ``last``."""
+def run(kind: str, first: int, last: int, report: bool = False) -> collections.Counter[str]:
+    """The outcomes of mutations number ``first`` to ``last``; with ``report``, printed now and then."""
     files = originals(kind)
     outcomes: collections.Counter[str] = collections.Counter()
     with _process.ModuleProcess(100_000) as process:
         for number in range(first, last):
             draw = random.Random(f"{kind} {number}")
-            outcomes[outcome(damaged(draw.choice(files), draw), process)] += 1
-            if number % 100 == 99:
+            try:
+                outcomes[outcome(damaged(draw.choice(files), draw), process)] += 1
+            except Exception as error:
+                error.add_note(f"{kind}, mutation {number}")
+                raise
+            if report and (number % REPORT == REPORT - 1 or number == last - 1):
                 print(number + 1, dict(outcomes), flush=True)
                 outcomes.clear()
     return outcomes
 
 
-def supervise(kind: str, count: int) -> None:
-    """``count`` mutations in processes that may die."""
+def supervise(kind: str, first: int, last: int) -> None:
+    """Mutations number ``first`` to ``last``, in processes that may die."""
     outcomes: collections.Counter[str] = collections.Counter()
-    done, deaths, begin = 0, [], time.monotonic()
-    while done < count:
-        child = subprocess.Popen(
-            [sys.executable, __file__, kind, str(done), str(count)], stdout=subprocess.PIPE, text=True
-        )
+    done, deaths, begin = first, [], time.monotonic()
+    command = [sys.executable, "-m", "tests.export.fuzz", "--run", kind]
+    while done < last:
+        child = subprocess.Popen([*command, str(done), str(last)], stdout=subprocess.PIPE, text=True)
         assert child.stdout is not None
         for line in child.stdout:
             number, _, found = line.partition(" ")
             done = int(number)
             outcomes.update(eval(found))
         if child.wait() != 0:
-            # Somewhere in the hundred that follows: go through them one by one.
-            for number in range(done, min(done + 100, count)):
-                single = subprocess.run([sys.executable, __file__, kind, str(number), str(number + 1)], check=False)
+            # Somewhere in those that were to follow: go through them one by one.
+            for number in range(done, min(done + REPORT, last)):
+                single = subprocess.run(
+                    [*command, str(number), str(number + 1)], stdout=subprocess.PIPE, text=True, check=False
+                )
                 if single.returncode:
                     deaths.append((number, single.returncode))
-            done = min(done + 100, count)
-    print(f"{kind}: {count} in {time.monotonic() - begin:.0f} s: {dict(outcomes)}; processes that died: {deaths}")
+                    print(f"{kind}: mutation {number} ended with {single.returncode}", flush=True)
+                else:
+                    outcomes.update(eval(single.stdout.partition(" ")[2]))
+            done = min(done + REPORT, last)
+    print(
+        f"{kind}: {last - first} in {time.monotonic() - begin:.0f} s: {dict(outcomes)}; processes that died: {deaths}",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":
     _process.SECONDS = 2.0
-    if len(sys.argv) == 4:
-        run(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    _process._PROGRAM = str(Path(__file__).with_name("forking_reader.py"))
+    if sys.argv[1] == "--run":
+        run(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), report=True)
     else:
-        for each in KINDS:
-            supervise(each, int(sys.argv[1]))
+        for each in sys.argv[2:] or KINDS:
+            supervise(each, 0, int(sys.argv[1]))

@@ -1,14 +1,17 @@
-"""Damaged files are refused, and do no harm; ``fuzz.py`` tries many more of them."""
+"""Damaged files, a hundred of each kind; ``python -m tests.export.fuzz`` goes through many more of them."""
 
 from __future__ import annotations
 
 import collections
+import os
 import random
+from pathlib import Path
 
 import pytest
 
 from aioarray.errors import FormatError
 from aioarray.export import _container, _process
+from tests.damage import damaged
 from tests.export import fuzz
 
 
@@ -18,7 +21,7 @@ def test_damaged_descriptions_are_refused_or_read() -> None:
     for number in range(5000):
         draw = random.Random(number)
         try:
-            container = _container.decode(fuzz.damaged(draw.choice(files), draw), "file")
+            container = _container.decode(damaged(draw.choice(files), draw), "file")
         except FormatError:
             outcomes["refused"] += 1
         else:
@@ -31,6 +34,16 @@ def test_damaged_descriptions_are_refused_or_read() -> None:
 @pytest.mark.parametrize("kind", fuzz.KINDS)
 def test_damaged_files_are_refused_or_programs(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_process, "SECONDS", 3.0)
-    outcomes = fuzz.run(kind, 0, 60)
-    assert outcomes.total() == 60
-    assert outcomes["refused"] > 20
+    outcomes = fuzz.run(kind, 0, 25)
+    assert outcomes.total() == 25
+    assert outcomes["refused"] > 10
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system copies no processes")
+@pytest.mark.parametrize("kind", fuzz.KINDS)
+def test_more_damaged_files(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_process, "SECONDS", 3.0)
+    monkeypatch.setattr(_process, "_PROGRAM", str(Path(fuzz.__file__).with_name("forking_reader.py")))
+    outcomes = fuzz.run(kind, 25, 125)
+    assert outcomes.total() == 100
+    assert outcomes["refused"] > 40

@@ -92,6 +92,7 @@ def test_what_is_no_header(tmp_path: Path, content: bytes, expected: str) -> Non
         (tensor("F32", [2], 0, 4), "data_offsets [0, 4] are 32 bits, but F32 of shape [2] takes 64"),
         (tensor("F64", [2**40, 2**40], 0, 4), "takes 77371252455336267181195264"),
         (tensor("F6_E2M3", [1], 0, 1), "takes 6"),
+        (tensor("F32", [0, 2**61], 0, 0), "shape [0, 2305843009213693952] is too large for an array"),
         (tensor("U8", [5], 0, 5), "ends at byte"),
         (tensor("U8", [3], 1, 4), "they leave a gap"),
         (tensor("U8", [2], 0, 2), "2 bytes at the end"),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import aioarray as aio
-from aioarray import nn
+from aioarray import nn, random
 from tests.nn.reference import numbers
 
 KEY = np.array([0, 42], np.uint32)
@@ -64,6 +64,23 @@ def test_dropout_leaves_out_and_scales(rate: float) -> None:
     np.testing.assert_array_equal(again, y)
     other = np.asarray(nn.dropout(aio.asarray(x), aio.asarray(KEY + 1), rate=rate))
     assert (other == y).all() == (rate == 0)
+
+
+@pytest.mark.parametrize("partitionable", [None, False, True])
+def test_dropout_keeps_what_bernoulli_says(partitionable: bool | None) -> None:
+    """In the layout of the key, as jax.random does; None is a key of bare bits, which has the original one."""
+    key = random.PRNGKey(7) if partitionable is None else random.key(7, partitionable=partitionable)
+    kept = np.asarray(nn.dropout(aio.ones((5, 7)), key, rate=0.25)) != 0
+    np.testing.assert_array_equal(kept, random.bernoulli(key, 0.75, (5, 7)))
+
+
+@pytest.mark.parametrize("partitionable", [False, True])
+def test_dropout_keeps_what_jax_keeps(partitionable: bool) -> None:
+    jax = pytest.importorskip("jax", reason="the package jax is not installed")
+    with jax.threefry_partitionable(partitionable):
+        expected = np.asarray(jax.random.bernoulli(jax.random.key(7), 0.75, (5, 7)))
+    key = random.key(7, partitionable=partitionable)
+    np.testing.assert_array_equal(np.asarray(nn.dropout(aio.ones((5, 7)), key, rate=0.25)) != 0, expected)
 
 
 def test_dropout_of_everything_and_wrong_arguments() -> None:
