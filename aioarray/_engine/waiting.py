@@ -223,7 +223,8 @@ def wait(scheduler: Scheduler, pending: Pending) -> Generator[Any, Any, None]:
             yield from _spin(scheduler, host, launch, pending)
             if pending.launch is None:
                 return
-        rendezvous = scheduler.add_waiter(launch, host, Rendezvous(host))
+        # Read without the lock: if another task of this loop waits already, the loop will be called.
+        rendezvous = launch.waiters.get(host) or scheduler.add_waiter(launch, host, Rendezvous(host))
         if rendezvous is None:
             return
         assert isinstance(rendezvous, Rendezvous)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
 COUNTS = (1_000, 10_000, 100_000)
+# The slow computation, a product of 1024² matrices, takes about this long on two cores.
+GATE_SECONDS = 0.025
+NOTE = "bare: as many tasks that wait for an asyncio.Future; making, starting and gathering them is most of our time"
 
 
 def threads() -> int:
@@ -50,6 +53,23 @@ def awaiting(
     return sample
 
 
+def tasks_alone(count: int) -> Callable[[], Awaitable[dict[str, float]]]:
+    """A contender: the same tasks, waiting for a future of the loop, for as long as the slow computation takes."""
+
+    async def one(future: asyncio.Future[None]) -> None:
+        await future
+
+    async def sample() -> dict[str, float]:
+        start = time.perf_counter()
+        future = asyncio.get_running_loop().create_future()
+        asyncio.get_running_loop().call_later(GATE_SECONDS, future.set_result, None)
+        await asyncio.gather(*[asyncio.ensure_future(one(future)) for _ in range(count)])
+        seconds = time.perf_counter() - start
+        return {"all": seconds, "each": seconds / count}
+
+    return sample
+
+
 async def plainly(x: Any) -> Any:
     return await x
 
@@ -68,6 +88,7 @@ def rows(settings: Settings) -> Iterator[Row]:
             contenders = present(
                 aioarray=awaiting(aio.asarray(small), aio.asarray(large), count, plainly, own=own),
                 jax=awaiting(jnp.asarray(small), jnp.asarray(large), count, by_thread, own=own) if beside else None,
+                bare=None if own else tasks_alone(count),
             )
             targets = (Target(0.1, "jax"),) if count == 10_000 else ()
             metrics = {
@@ -75,7 +96,7 @@ def rows(settings: Settings) -> Iterator[Row]:
                 "each": Metric("s", curve=f"await {what}"),
                 "threads": Metric("", neutral=True),
             }
-            yield Row(f"{count:,} awaits {what}", contenders, metrics, 2 if count > 10_000 else 5, x=count)
+            yield Row(f"{count:,} awaits {what}", contenders, metrics, 2 if count > 10_000 else 5, x=count, note=NOTE)
 
 
 BENCHMARK = Benchmark("Concurrent awaits", rows, beside=("jax",))
