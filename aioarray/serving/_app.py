@@ -37,6 +37,7 @@ def create_app(
     max_body: int = 64 << 20,
     max_json: int = 8 << 20,
     max_concurrency: int = 1024,
+    max_bytes: int = 512 << 20,
     timeout: float | None = 30.0,
     api_keys: Iterable[str] = (),
     manage: bool = False,
@@ -50,12 +51,13 @@ def create_app(
 
     ``models`` are ``Model`` objects, or a mapping of names to them or to functions that make one. They start and
     compile in the background when the application does; until then requests, and ``/v2/health/ready``, are answered
-    with 503. A body has ``max_body`` bytes at most, the JSON in it ``max_json`` (413); ``max_concurrency`` requests are
-    worked on at once (429); ``timeout`` is the seconds that a request may take at most (504). With ``api_keys`` every
-    request needs one, apart from those for health and for the pages themselves. ``manage`` lets clients load and unload
-    the models of a mapping by name. ``search`` names a ``TextEmbedder`` for the page at /search. A loop that is held
-    up for ``lag_limit`` seconds is logged, with the place; a batch that runs for ``stuck_after`` seconds makes
-    ``/v2/health/live`` answer 503. ``progress`` is told of each program that is compiled.
+    with 503. A body has ``max_body`` bytes at most, the JSON in it ``max_json`` (413); ``max_concurrency`` requests,
+    with bodies of ``max_bytes`` together, are worked on at once (429); ``timeout`` is the seconds that a request may
+    take at most (504). With ``api_keys`` every request needs one, apart from those for health and for the pages
+    themselves. ``manage`` lets clients load and unload the models of a mapping by name. ``search`` names a
+    ``TextEmbedder`` for the page at /search. A loop that is held up for ``lag_limit`` seconds is logged, with where; a
+    batch that runs for ``stuck_after`` seconds makes ``/v2/health/live`` answer 503. ``progress`` is told of each
+    program that is compiled.
 
     ``app.state.registry`` is the ``Registry``: ``await app.state.registry.load(model)``, ``.unload(name)``.
 
@@ -63,7 +65,12 @@ def create_app(
     >>> aio.serving.create_app([double]).title
     'aioarray'
     """
-    for option, value in (("max_body", max_body), ("max_json", max_json), ("max_concurrency", max_concurrency)):
+    for option, value in (
+        ("max_body", max_body),
+        ("max_json", max_json),
+        ("max_concurrency", max_concurrency),
+        ("max_bytes", max_bytes),
+    ):
         if value < 1:
             raise ValueError(f"create_app: {option} is {value}; it must be at least 1")
     for option, seconds in (("timeout", timeout), ("stuck_after", stuck_after)):
@@ -96,15 +103,23 @@ def create_app(
         app.include_router(search_router(state, index))
     app.add_exception_handler(HTTPException, _refused)
     # Outermost, so that what it refuses costs nothing more.
-    app.add_middleware(_GateOf, state=state, keys=keys, max_body=max_body, max_concurrency=max_concurrency)
+    make: Any = _GateOf
+    app.add_middleware(
+        make,
+        state=state,
+        keys=keys,
+        max_body=max_body,
+        max_concurrency=max_concurrency,
+        max_bytes=max_bytes,
+    )
     return app
 
 
 class _GateOf(Gate):
     """The gate, as FastAPI makes it: when the first request or the lifespan comes."""
 
-    def __init__(self, app: Any, *, state: ServerState, keys: Keys, max_body: int, max_concurrency: int) -> None:
-        super().__init__(app, keys, max_body, max_concurrency)
+    def __init__(self, app: Any, *, state: ServerState, **options: Any) -> None:
+        super().__init__(app, **options)
         state.gate = self
 
 

@@ -62,12 +62,14 @@ class Gate:
     never refused for their number: a server that is full still tells that it lives.
     """
 
-    def __init__(self, app: Application, keys: Keys, max_body: int, max_concurrency: int) -> None:
+    def __init__(self, app: Application, keys: Keys, max_body: int, max_concurrency: int, max_bytes: int) -> None:
         self.app = app
         self.keys = keys
         self.max_body = max_body
         self.max_concurrency = max_concurrency
+        self.max_bytes = max_bytes
         self.running = 0  # requests that work is done for
+        self.bytes = 0  # of their bodies, as claimed
         self.answers: dict[int, int] = {}  # status -> count
         self.refused = 0
         self.seconds = Histogram(SECONDS)
@@ -88,21 +90,23 @@ class Gate:
         if scope["method"] != "POST":
             await self._run(scope, receive, send)
             return
-        claimed = _content_length(scope["headers"])
+        claimed = _claimed(scope["headers"], self.max_body)
         if claimed > self.max_body:
             reason = f"the body has {claimed} bytes, and {self.max_body} are allowed"
             await self._refuse(Failure(413, reason), scope, receive, send)
             return
-        if self.running >= self.max_concurrency:
-            reason = f"{self.running} requests are being answered, and no more are allowed"
+        if self.running >= self.max_concurrency or (self.running and self.bytes + claimed > self.max_bytes):
+            reason = f"{self.running} requests of {self.bytes} bytes are being answered, and no more are allowed"
             await self._refuse(Failure(429, reason, 1.0), scope, receive, send)
             return
         self.running += 1
+        self.bytes += claimed
         start = time.perf_counter()
         try:
             await self._run(scope, receive, send)
         finally:
             self.running -= 1
+            self.bytes -= claimed
             self.seconds.add(time.perf_counter() - start)
 
     async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -123,9 +127,11 @@ class Gate:
         await response(scope, receive, send)
 
 
-def _content_length(headers: Iterable[tuple[bytes, bytes]]) -> int:
-    """What the client claims, or 0; how much there is, is counted as it comes."""
+def _claimed(headers: Iterable[tuple[bytes, bytes]], unknown: int) -> int:
+    """How long the client says that its body is; ``unknown`` if it will come in pieces. It is counted as it comes."""
     for name, value in headers:
         if name == b"content-length" and value.isdigit() and len(value) < 20:
             return int(value)
+        if name == b"transfer-encoding":
+            return unknown
     return 0

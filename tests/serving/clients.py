@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 # What is waited for this long, in seconds, is lost.
-LOST = 60.0
+LOST = 120.0
 LENGTHS = (8, 16)
 DIMENSIONS = 4
 

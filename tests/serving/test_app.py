@@ -293,6 +293,19 @@ async def test_concurrency_is_limited() -> None:
         assert (await accepted).status_code == 200
 
 
+async def test_bodies_are_limited_together() -> None:
+    held = Held()
+    body = {"inputs": [tensor([1], (1, 1))]}
+    async with serving([held.model], max_bytes=100) as (app, client), asyncio.TaskGroup() as group:
+        held.close()
+        accepted = group.create_task(client.post("/v2/models/held/infer", json=body))
+        await held.arrived.wait()
+        assert (await client.post("/v2/models/held/infer", json=body)).status_code == 429
+        held.opened.set()
+        assert (await accepted).status_code == 200
+        assert app.state.server.gate.bytes == 0
+
+
 async def test_deadlines_fire_while_the_device_is_busy() -> None:
     held = Held()
     async with serving([held.model], timeout=20.0) as (app, client):

@@ -22,6 +22,9 @@ uvicorn = pytest.importorskip("uvicorn", reason="uvicorn is not installed")
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+# Processes are started, which takes long where other things run; nothing here waits for nothing.
+pytestmark = pytest.mark.timeout(400)
+
 EXAMPLES = 8  # for each operation and mode; the counts below hold for far fewer
 
 
