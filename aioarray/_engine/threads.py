@@ -22,7 +22,7 @@ class Threads:
     __slots__ = ("_housekeeper", "_queue", "_threads")
 
     def __init__(self) -> None:
-        self._queue: SimpleQueue[Request | str | None] = SimpleQueue()
+        self._queue: SimpleQueue[Request | str | threading.Event | None] = SimpleQueue()
         self._housekeeper: threading.Thread | None = None
         self._threads: list[threading.Thread] = []  # appended to by `open`, then by the housekeeper only
 
@@ -45,6 +45,10 @@ class Threads:
         """Have an error logged soon that nobody saw. Any thread, also in a destructor."""
         self._queue.put(message)
 
+    def set_when_logged(self, done: threading.Event) -> None:
+        """Have ``done`` set when all is logged that was given to ``log`` before."""
+        self._queue.put(done)
+
     def join(self) -> None:
         """Wait for all threads to end, which somebody has told them to."""
         if self._housekeeper is None:
@@ -66,6 +70,9 @@ class Threads:
         while (request := self._queue.get()) is not None:
             if isinstance(request, str):
                 log(request)
+                continue
+            if isinstance(request, threading.Event):
+                request.set()
                 continue
             try:
                 self._start_now(*request)

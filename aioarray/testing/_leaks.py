@@ -137,7 +137,7 @@ def unseen_errors(seen: UnseenErrors, watch: Watch | None) -> list[str]:
     """Errors of results that are gone without anybody having awaited or read them."""
     done = threading.Event()
     if engine.threads.count():
-        engine.threads.start(done.set, "aioarray-log-is-empty")
+        engine.threads.set_when_logged(done)
         done.wait(_LOG_SECONDS)
     messages = [*seen.messages, *(watch.unseen_errors() if watch is not None else [])]
     if not messages:

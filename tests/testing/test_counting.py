@@ -109,6 +109,7 @@ def test_dropped_and_failed_launches() -> None:
     assert z.is_ready()
 
 
+@pytest.mark.aioarray(leaks="allow")  # which would find the error that nobody sees
 def test_unused_results_and_unseen_errors_are_named() -> None:
     async def main() -> None:
         x = await aio.ones(3)

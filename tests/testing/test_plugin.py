@@ -247,6 +247,22 @@ def test_expected():
     run(source).assert_outcomes(skipped=1, xfailed=1)
 
 
+def test_looking_starts_no_threads(run: Run) -> None:
+    source = f"""{HEAD}
+THREADS = []
+
+@pytest.mark.aioarray(leaks="error")
+@pytest.mark.parametrize("number", range(5))
+def test_it(number):
+    (aio.ones(3) + 1).block_until_ready()
+    THREADS.append(aio.stats()["threads"])
+
+def test_number():
+    assert THREADS[0] == THREADS[-1]
+"""
+    run(source).assert_outcomes(passed=6)
+
+
 # Fixtures
 
 
