@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import threading
+import tracemalloc
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -358,6 +359,35 @@ async def test_loading_and_saving_happen_off_the_loop(path: Path, monkeypatch: p
         assert (await reader.read_async("a")).tolist() == [2.0, 2.0, 2.0]
     assert len(threads) == 4  # fsync, header, data, data
     assert threading.get_ident() not in threads
+
+
+@pytest.mark.asyncio
+async def test_loading_copies_nothing_and_takes_small_steps(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a gigabyte of weights takes a gigabyte, and the loop is never without the GIL for long."""
+    tensors = {"large": np.ones((3 << 20, 4), np.float32), **{f"{i}": np.ones(1 << 18, np.float32) for i in range(8)}}
+    size = sum(x.nbytes for x in tensors.values())
+    io.save_safetensors(path, tensors)
+    copies: list[bool] = []
+    original = _file.from_host
+
+    def record(value: Any, device: Any, *, copy: bool) -> aio.Array:
+        copies.append(copy)
+        return original(value, device, copy=copy)
+
+    monkeypatch.setattr(_file, "from_host", record)
+    done = [0]
+    await aio.ones(1)
+    tracemalloc.start()
+    try:
+        loaded = await io.load_safetensors_async(path, progress=lambda count, _: done.append(count))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert copies == [False] * len(tensors)
+    assert size <= peak < 1.1 * size
+    assert done[-1] == size
+    assert max(np.diff(done)) <= _file.CHUNK_BYTES
+    assert np.asarray(loaded["large"])[-1].tolist() == [1.0] * 4
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
