@@ -9,6 +9,8 @@ Nothing is bound to the loop an Array was created on, and nothing is kept for a 
 
 from __future__ import annotations
 
+import functools
+import os
 import sys
 import threading
 import time
@@ -38,6 +40,11 @@ TURN_SECONDS: Final = 1e-3
 # An await of something ready does not yield, but for every so many-th, so that a task that only does such awaits cannot
 # keep the loop from others.
 READY_AWAITS: Final = 64
+
+
+# Lets another thread have the core: the one that computes what is looked for ranks below the loop's, and where it was
+# put on the same core, looking keeps it from running.
+_give_way: Callable[[], None] = getattr(os, "sched_yield", functools.partial(time.sleep, 0))
 
 
 class Host(ABC):
@@ -247,6 +254,7 @@ def _spin(scheduler: Scheduler, host: Host, launch: Launch, pending: Pending) ->
                 return
             if time.perf_counter() > deadline:
                 return
+            _give_way()
             yield from host.yield_once()
     finally:
         host.spinning -= 1
