@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 # interpreter itself would only do so every 5 ms.
 NODES_BETWEEN_YIELDS = 64
 
+# When the first of two numbers is the one that a reducer keeps.
+_DIRECTIONS = {"maximum": "GE", "minimum": "LE"}
+
 
 def tensor_type(spec: ArraySpec) -> str:
     """``tensor<2x3xf32>`` for float32 of shape (2, 3)."""
@@ -92,14 +95,27 @@ class ModuleEmitter:
         return value
 
     def reducer(self, name: str, dtype: DType) -> str:
-        """A region that combines two scalars with the StableHLO operation ``name``."""
+        """A region that combines two scalars with the StableHLO operation ``name``, or "maximum" or "minimum".
+
+        These two propagate NaN, which "stablehlo.maximum" does not: XLA's CPU compiler hands large reductions with it
+        to a library that drops NaN. It is only for where NaN makes no difference.
+        """
         scalar = f"tensor<{_dtypes.MLIR_NAMES[dtype]}>"
         a, b, c = self.fresh(), self.fresh(), self.fresh()
-        return (
-            f"{{\n^bb0({a}: {scalar}, {b}: {scalar}):\n"
-            f'{c} = "{name}"({a}, {b}) : ({scalar}, {scalar}) -> {scalar}\n'
-            f'"stablehlo.return"({c}) : ({scalar}) -> ()\n}}'
+        opening, closing = f"{{\n^bb0({a}: {scalar}, {b}: {scalar}):", f'"stablehlo.return"({c}) : ({scalar}) -> ()\n}}'
+        if name not in _DIRECTIONS or dtype not in _dtypes.REAL_FLOATING:
+            operation = name if name.startswith("stablehlo.") else f"stablehlo.{name}"
+            return f'{opening}\n{c} = "{operation}"({a}, {b}) : ({scalar}, {scalar}) -> {scalar}\n{closing}'
+        ahead, is_nan, first = self.fresh(), self.fresh(), self.fresh()
+        direction = "{{comparison_direction = #stablehlo<comparison_direction {}>}}".format
+        to_bool = f"({scalar}, {scalar}) -> tensor<i1>"
+        compare = (
+            f'{ahead} = "stablehlo.compare"({a}, {b}) {direction(_DIRECTIONS[name])} : {to_bool}\n'
+            f'{is_nan} = "stablehlo.compare"({a}, {a}) {direction("NE")} : {to_bool}\n'
+            f'{first} = "stablehlo.or"({ahead}, {is_nan}) : (tensor<i1>, tensor<i1>) -> tensor<i1>\n'
+            f'{c} = "stablehlo.select"({first}, {a}, {b}) : (tensor<i1>, {scalar}, {scalar}) -> {scalar}'
         )
+        return f"{opening}\n{compare}\n{closing}"
 
     def region(self, graph: Graph, bound: tuple[str, ...] = ()) -> str:
         """``graph`` as a region, whose outputs are returned.

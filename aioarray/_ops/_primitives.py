@@ -61,8 +61,6 @@ bit_and = _binary("bitwise_and", "stablehlo.and")
 bit_or = _binary("bitwise_or", "stablehlo.or")
 bit_xor = _binary("bitwise_xor", "stablehlo.xor")
 divide = _binary("divide", "stablehlo.divide")
-maximum = _binary("maximum", "stablehlo.maximum")
-minimum = _binary("minimum", "stablehlo.minimum")
 multiply = _binary("multiply", "stablehlo.multiply")
 next_after = _binary("nextafter", "chlo.next_after")
 power = _binary("pow", "stablehlo.power")
@@ -97,6 +95,28 @@ _RESHAPE = Op("reshape", lambda x, *, shape: x.with_shape(shape), stablehlo("sta
 def select(condition: Node, x: Operand, y: Operand) -> Node:
     """``x`` where ``condition``, which has its shape, is true; ``y`` elsewhere."""
     return _SELECT(condition, *_pair(x, y))
+
+
+def maximum(x: Operand, y: Operand) -> Node:
+    """The greater of two numbers, NaN where one is. Real operands."""
+    return _extreme(_MAXIMUM, greater_equal, x, y)
+
+
+def minimum(x: Operand, y: Operand) -> Node:
+    """The lesser of two numbers, NaN where one is. Real operands."""
+    return _extreme(_MINIMUM, less_equal, x, y)
+
+
+_MAXIMUM = Op("maximum", same2, stablehlo("stablehlo.maximum"))
+_MINIMUM = Op("minimum", same2, stablehlo("stablehlo.minimum"))
+
+
+def _extreme(op: Op, wins: Callable[[Operand, Operand], Node], x: Operand, y: Operand) -> Node:
+    x, y = _pair(x, y)
+    if x.dtype not in _dtypes.REAL_FLOATING:
+        return op(x, y)
+    # Written out: where a large reduction follows, XLA's CPU compiler hands both to a library that drops NaN.
+    return select(bit_or(wins(x, y), not_equal(x, x)), x, y)
 
 
 def bitcast(x: Node, dtype: DType) -> Node:

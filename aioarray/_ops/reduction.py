@@ -65,7 +65,7 @@ def _lower_reduce(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> st
     )
 
 
-# x, initial value -> x with ``axes`` combined by the StableHLO operation ``combine``, in any order.
+# x, initial value -> x with ``axes`` combined by ``combine``, in any order: see ``Emitter.reducer``.
 REDUCE = Op("reduce", _reduced, _lower_reduce)
 
 
@@ -237,8 +237,10 @@ def _check_not_empty(function: str, x: Node, axes: tuple[int, ...]) -> None:
         )
 
 
-max = Definition("max", _extreme("max", "stablehlo.maximum", lowest))
-min = Definition("min", _extreme("min", "stablehlo.minimum", highest))
+max = Definition("max", _extreme("max", "maximum", lowest))
+min = Definition("min", _extreme("min", "minimum", highest))
+# ``max`` for where NaN among the elements is NaN in what the result is used for anyway: up to twice as fast.
+greatest = Definition("max", _extreme("max", "stablehlo.maximum", lowest))
 
 
 def index_dtype(size: int) -> DType:
@@ -270,8 +272,8 @@ def _extreme_position(function: str, combine: str, initial: Callable[[DType], ob
     return body
 
 
-argmax = Definition("argmax", _extreme_position("argmax", "stablehlo.maximum", lowest))
-argmin = Definition("argmin", _extreme_position("argmin", "stablehlo.minimum", highest))
+argmax = Definition("argmax", _extreme_position("argmax", "maximum", lowest))
+argmin = Definition("argmin", _extreme_position("argmin", "minimum", highest))
 
 
 # ---- Truth

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Literal
 from .. import _dtypes
 from .._array import Array, ArrayLike, as_array
 from .._call import call, fused
-from .._functions._arguments import Axes, DTypeLike, axis_of, dtype_of
+from .._functions._arguments import Axes, DTypeLike, axes_of, axis_of, dtype_of
 from .._functions.elementwise import exp, isfinite, log, where
 from .._functions.indexing import take_along_axis
 from .._functions.manipulation import expand_dims, squeeze
-from .._functions.statistical import max, mean, sum
+from .._functions.statistical import mean, sum
 from .._graph import Node, definition
 from .._ops import _primitives
+from .._ops import reduction as reductions
 from .._ops._rules import broadcast_to, convert, normalize_axis
 from ._precision import cast, widen
 
@@ -31,7 +32,7 @@ def softmax(x: ArrayLike, /, *, axis: int | tuple[int, ...] = -1) -> Array:
     Array([0.5, 0.5, 0. ], dtype=float32)
     """
     wide, dtype = widen("softmax", x)
-    powers = exp(wide - max(wide, axis=axis, keepdims=True))
+    powers = exp(wide - _greatest(wide, axis))
     return cast(powers / sum(powers, axis=axis, keepdims=True), dtype)
 
 
@@ -46,8 +47,12 @@ def log_softmax(x: ArrayLike, /, *, axis: int | tuple[int, ...] = -1) -> Array:
     return cast(_log_softmax(wide, axis), dtype)
 
 
+def _greatest(x: Array, axis: Axes) -> Array:
+    return call(reductions.greatest, (x,), axes_of("max", axis), True)  # type: ignore[no-any-return]
+
+
 def _log_softmax(x: Array, axis: int | tuple[int, ...]) -> Array:
-    shifted = x - max(x, axis=axis, keepdims=True)
+    shifted = x - _greatest(x, axis)
     return shifted - log(sum(exp(shifted), axis=axis, keepdims=True))
 
 
@@ -61,7 +66,7 @@ def logsumexp(x: ArrayLike, /, *, axis: Axes = None, keepdims: bool = False) -> 
     1000.693
     """
     wide, dtype = widen("logsumexp", x)
-    greatest = max(wide, axis=axis, keepdims=True)
+    greatest = _greatest(wide, axis)
     # An infinity is not subtracted from itself, which would be NaN.
     shift = where(isfinite(greatest), greatest, 0)
     result = log(sum(exp(wide - shift), axis=axis, keepdims=True)) + shift

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from aioarray._ops import reduction
+from aioarray._graph import Node, definition
+from aioarray._ops import comparison, reduction
 from tests._ops.evaluate import evaluate
 from tests._ops.nodes import node
 
@@ -171,3 +172,38 @@ def test_refuses() -> None:
         reduction.sum(node((2,)), 1, None, False)
     with pytest.raises(ValueError, match="name an axis twice"):
         reduction.sum(node((2, 3)), (0, -2), None, False)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ml_dtypes.bfloat16], ids=lambda d: d.__name__)
+@pytest.mark.parametrize("shape", [(3,), (4096,), (10001,), (60, 257), (257, 60)], ids=str)
+@pytest.mark.parametrize("place", [0, 0.5, 1], ids=["first", "middle", "last"])
+@pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
+def test_one_nan_among_many_is_the_extreme(name: str, shape: tuple[int, ...], dtype: Any, place: float) -> None:
+    """XLA's CPU compiler hands large reductions to a library whose maximum drops NaN."""
+    x = np.linspace(0, 1, np.prod(shape)).astype(dtype)
+    index = int(place * (x.size - 1))
+    x[index] = np.nan
+    got = evaluate(getattr(reduction, name), x.reshape(shape), static=(None, False))
+    if name.startswith("arg"):
+        assert got == index
+    else:
+        assert np.isnan(got.astype(np.float64))
+    if len(shape) == 2:
+        rows = evaluate(getattr(reduction, name), x.reshape(shape), static=(1, False))
+        expected = getattr(np, name)(x.reshape(shape), axis=1)
+        assert_array_equal(rows.astype(np.float64), expected.astype(np.float64))
+
+
+@pytest.mark.parametrize("place", [0, 5000, 10000])
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+def test_nan_survives_a_maximum_that_is_summed(name: str, place: int) -> None:
+    """So it does for an elementwise maximum in the same program as a large reduction."""
+    x, y = np.linspace(0, 1, 10001, dtype=np.float32), np.full(10001, 0.5, np.float32)
+    x[place] = np.nan
+
+    @definition
+    def total(a: Node, b: Node) -> Node:
+        return reduction.sum(getattr(comparison, name)(a, b), None, None, False)
+
+    assert np.isnan(evaluate(total, x, y))
+    assert np.isnan(evaluate(total, y, x))
