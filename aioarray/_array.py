@@ -35,6 +35,7 @@ from ._operands import (
     scalar_operand,
 )
 from ._ops import arithmetic, comparison, contraction, indexing, integer, masking
+from ._ops.in_place import in_place
 from ._tracing import Trace, tracing
 
 if TYPE_CHECKING:
@@ -102,25 +103,27 @@ def _power(self: Array, other: ArrayLike) -> Array:
     return _general_power(self, other)
 
 
-def _in_place_operator(
-    definition: Definition, plain: Callable[[Array, ArrayLike], Array] | None = None
-) -> Callable[[Array, ArrayLike], Array]:
+def _in_place_operator(definition: Definition) -> Callable[[Array, ArrayLike], Array]:
+    operation = in_place(definition)
+
     def operator(self: Array, other: ArrayLike) -> Array:
         if not isinstance(other, (Array, *_OPERANDS)):
             return NotImplemented  # type: ignore[no-any-return]
-        result = binary(definition, self, other) if plain is None else plain(self, other)
-        if result.shape != self.shape or result.dtype != self.dtype:
-            raise (ValueError if result.shape != self.shape else TypeError)(
-                f"{definition.name} in place: it is {result._spec}, which does not fit into {self._spec}; "
-                "write `x = x + y` for a new array"
-            )
-        self._replace(result)
+        self._replace(binary(operation, self, other))
         return self
 
     return operator
 
 
+def _power_in_place(self: Array, other: ArrayLike) -> Array:
+    if type(other) is int and other in arithmetic.POWERS_BY_MULTIPLICATION and self.dtype != _dtypes.bool_:
+        self._replace(_power(self, other))
+        return self
+    return _general_power_in_place(self, other)
+
+
 _general_power = _binary_operator(arithmetic.pow)
+_general_power_in_place = _in_place_operator(arithmetic.pow)
 
 
 class Array(Metadata, ArrayMethods, HostReads, Exchange):
@@ -362,7 +365,7 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
     __imod__ = _in_place_operator(arithmetic.remainder)
     __pow__ = _power
     __rpow__ = _reflected_operator(arithmetic.pow)
-    __ipow__ = _in_place_operator(arithmetic.pow, _power)
+    __ipow__ = _power_in_place
     __matmul__ = _binary_operator(contraction.matmul)
     __rmatmul__ = _reflected_operator(contraction.matmul)
     __imatmul__ = _in_place_operator(contraction.matmul)

@@ -1,0 +1,38 @@
+"""What ``x += y`` and the like compute: an operation whose result has the shape and dtype of its first operand."""
+
+from __future__ import annotations
+
+from .. import _dtypes
+from .._graph import Definition, Node
+from ._rules import convert
+
+
+def in_place(operation: Definition) -> Definition:
+    """``operation``, cast to the dtype of its first operand as NumPy's in-place operators cast: within a kind, or to a
+    wider one.
+
+    Raises ``ValueError`` where the result has another shape, ``TypeError`` where it has a wider kind.
+    """
+
+    def body(x: Node, y: Node) -> Node:
+        result: Node = operation(x, y)
+        if result.shape != x.shape:
+            raise ValueError(
+                f"{operation.name} in place: the result has shape {result.shape}, the array {x.shape}; they must "
+                "agree. Write `x = x + y` for a new array"
+            )
+        if not _castable(result, x):
+            raise TypeError(
+                f"{operation.name} in place: the result, of dtype {result.dtype.name}, cannot be cast to "
+                f"{x.dtype.name}; write `x = x + y` for a new array"
+            )
+        return convert(result, x.dtype)
+
+    return Definition(operation.name, body)
+
+
+def _castable(source: Node, target: Node) -> bool:
+    """Whether NumPy's rule "same_kind" allows the cast."""
+    if source.dtype in _dtypes.SIGNED and target.dtype in _dtypes.UNSIGNED:
+        return False
+    return _dtypes.dtype_rank(source.dtype) <= _dtypes.dtype_rank(target.dtype)
