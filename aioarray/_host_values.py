@@ -64,5 +64,8 @@ def _with_default_dtype(function: str, value: np.ndarray, dtype: DType | None) -
                 f"{bounds.min}..{bounds.max}; use a wider dtype, as by asarray(…, dtype='int64')"
             )
         return value.astype(target)
-    rank = _dtypes.dtype_rank(value.dtype)
-    return value if dtype is not None else value.astype(_dtypes.default_for_rank(rank))
+    if dtype is not None:
+        return value
+    # A Python float beyond the default dtype's range is infinite in it, as it is for the operators.
+    with np.errstate(over="ignore"):
+        return value.astype(_dtypes.default_for_rank(_dtypes.dtype_rank(value.dtype)))

@@ -92,6 +92,11 @@ def test_integers_out_of_bounds_raise() -> None:
     assert aio.asarray(2**64 - 1, dtype="uint64").item() == 2**64 - 1
 
 
+def test_floats_beyond_the_default_dtypes_range_are_infinite() -> None:
+    assert aio.asarray(1.7976931348623157e308).item() == float("inf")
+    assert aio.asarray([1e300, complex(0, -1e300)]).tolist() == [float("inf"), complex(0, -float("inf"))]
+
+
 def test_what_is_no_array_of_numbers_is_refused() -> None:
     for value in (
         "text",
