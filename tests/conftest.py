@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 # Also where the package is not installed, and pytest therefore finds no entry point.
 pytest_plugins = ["pytest_aioarray", "pytester"]
+
+# SciPy and scikit-learn look at it when they are imported: the tests of consumers give them Arrays.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 # No deadline: the first example of a new shape compiles and the next does not, which hypothesis calls flaky.
 hypothesis.settings.register_profile("aioarray", deadline=None)
