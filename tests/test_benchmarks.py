@@ -94,6 +94,25 @@ def test_reports_can_be_made_of_a_file(quick_run: tuple[dict[str, Any], str, str
     assert (tmp_path / "again.html").read_text(encoding="utf-8") == page
 
 
+def test_the_readme_has_the_table_of_the_last_run() -> None:
+    result = json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert _markdown.updated(readme, result) == readme, (
+        "make it: python -m tests.benchmarks --from ... --update README.md"
+    )
+    measured = {benchmark["name"] for benchmark in result["benchmarks"]}
+    assert measured >= {entry.name for entry in SUITE if entry.by_default}
+    assert not result["quick"]
+
+
+def test_a_table_has_its_place_between_two_marks(quick_run: tuple[dict[str, Any], str, str]) -> None:
+    result, _, _ = quick_run
+    text = f"a\n{_markdown.BEGIN}old\n{_markdown.END}b\n"
+    assert _markdown.updated(text, result) == f"a\n{_markdown.BEGIN}{_markdown.section(result)}{_markdown.END}b\n"
+    with pytest.raises(ValueError, match="end of benchmarks"):
+        _markdown.updated("nothing here", result)
+
+
 def test_names_with_wildcards_and_rows() -> None:
     assert [choice.entry.name for choice in choose(["eager_*"])] == ["eager_small", "eager_large", "eager_chain"]
     (choice,) = choose(["numerics/so*"])

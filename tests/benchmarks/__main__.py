@@ -47,6 +47,7 @@ def arguments(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--merge", action="store_true", help="keep what is in the --json FILE of other benchmarks")
     parser.add_argument("--from", dest="source", metavar="FILE", type=Path, help="do not measure: report on this JSON")
     parser.add_argument("--markdown", action="store_true", help="print the table of the README")
+    parser.add_argument("--update", metavar="FILE", type=Path, help="put that table into FILE, as README.md")
     parser.add_argument("--compare", metavar="FILE", type=Path, help="print what moved since this JSON")
     return parser.parse_args(words)
 
@@ -131,6 +132,9 @@ def report(result: dict[str, Any], options: argparse.Namespace) -> None:
         options.json.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     if options.html is not None:
         options.html.write_text(_html.page(result), encoding="utf-8")
+    if options.update is not None:
+        text = options.update.read_text(encoding="utf-8")
+        options.update.write_text(_markdown.updated(text, result), encoding="utf-8")
     if options.markdown:
         print(_markdown.section(result), end="")
     elif options.compare is not None:

@@ -13,6 +13,17 @@ if TYPE_CHECKING:
 MOVED = 1.15
 # The event loop whose figures are shown; the others are in the JSON and on the page.
 LOOP = "asyncio"
+# Between these lines of a file, the section is replaced.
+BEGIN, END = "<!-- benchmarks -->\n", "<!-- end of benchmarks -->\n"
+
+
+def updated(text: str, result: Mapping[str, Any]) -> str:
+    """``text`` with the section of ``result`` between its two marks. ``ValueError`` if it has none."""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"no {BEGIN.strip()} ... {END.strip()} in the text")
+    return before + begin + section(result) + end + after
 
 
 def section(result: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from ._model import Benchmark, Metric, Row, Settings, Target, present
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-REQUESTS = 60
+REQUESTS = 40
 PAUSE_SECONDS = 2e-3
 
 
@@ -65,7 +65,7 @@ def rows(settings: Settings) -> Iterator[Row]:
             jax=requesting(jnp.asarray(small), jnp.asarray(large), by_thread) if jnp else None,
         ),
         {"p50": Metric("s", (Target(0.1, "jax"),)), "p99": Metric("s", (Target(0.1, "jax"),))},
-        rounds=5,
+        rounds=4,
     )
 
 

@@ -148,7 +148,7 @@ def rows(settings: Settings) -> Iterator[Row]:
                 "p99": Metric("s", (Target(1.0, "jax to thread"), *([Target(5e-3)] if together else []))),
                 "max": Metric("s", (Target(1.0, "jax to thread"), *([Target(25e-3)] if together else []))),
             },
-            rounds=5,
+            rounds=3,
         )
 
 
