@@ -95,7 +95,13 @@ def of_programs(count: int) -> Callable[[], float]:
 def rows(settings: Settings) -> Iterator[Row]:
     count = 1_000 if settings.quick else 20_000
     # First what has to see the memory of the process grow, before it has room to spare.
-    yield Row("small program", {"aioarray": of_programs(20 if settings.quick else 200)}, {"": Metric("B")}, rounds=3)
+    yield Row(
+        "small program",
+        {"aioarray": of_programs(20 if settings.quick else 200)},
+        {"": Metric("B")},
+        rounds=1,
+        warm_up=False,
+    )
     yield Row(
         "launch and its result",
         {"aioarray": resident(5 * count)},
