@@ -8,6 +8,7 @@ result is replaced by its buffer when that is first seen to be ready, and ``a[in
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Union
 
 import numpy as np
@@ -461,6 +462,8 @@ def _launch(entry: tuple[Any, Any, ArraySpec, Program], buffers: tuple[Buffer, .
         return _result(spec, pending)
     if program.synchronous or program.was_over(_xla.is_ready(results[0])):
         _scheduler.inline += 1
+        if _scheduler.record is not None:
+            _scheduler.record((program, perf_counter()))
         return Array(spec, results[0])
     (pending,) = _scheduler.adopt(program, results)
     return _result(spec, pending)

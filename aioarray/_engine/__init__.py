@@ -38,7 +38,7 @@ class Engine:
         self.compiler = Compiler(self.threads, self.programs)
         self.scheduler = Scheduler(self.compiler, self.threads)
         self.compiler.report_to(self.scheduler.program_compiled)
-        instruments.call_when_changed(self.scheduler.set_observed)
+        instruments.call_when_changed(self.scheduler.set_instruments)
         self._lock = threading.Lock()
         self._started = False
 

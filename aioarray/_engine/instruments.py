@@ -1,8 +1,9 @@
 """Instruments: what tests and profiles have the engine tell them, and what they make it do.
 
-While none is installed, nothing of this is on the way of a launch: installing one closes the fast path, and everything
-else looks at ``state.installed`` first. An instrument holds for the code that runs in the context where it was
-installed, in the tasks and the worker threads that this code starts, or everywhere.
+While none is installed, nothing of this is on the way of a launch: installing one closes the fast path, unless it is
+content with what that can tell, and everything else looks at ``state.installed`` first. An instrument holds for the
+code that runs in the context where it was installed, in the tasks and the worker threads that this code starts, or
+everywhere.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ class Observation:
         "begun",
         "enqueued",
         "failure",
+        "fillings",
         "held",
         "inline",
         "instruments",
@@ -73,7 +75,8 @@ class Observation:
         self.enqueued = perf_counter()
         self.held = False  # by a gate or a delay of a test
         self.runnable: float | None = None  # inputs and executable were there
-        self.window_was_full = False  # when it became runnable
+        self.window_was_full = False  # when it became runnable, or before it was launched
+        self.fillings = 0  # of the window, when it became runnable
         self.begun: float | None = None  # the call into PJRT
         self.launched: float | None = None  # the end of that call
         self.inline = False  # that call was made by the thread that enqueued it
@@ -155,6 +158,10 @@ class Instrument:
     """
 
     active = False  # installed; written by `install` and `uninstall`
+    # Is content to have of launches on the fast path what `record` is called with, if they are over when they return:
+    # the program, and when that was. Then they stay on the fast path. For instruments that see the whole process.
+    passive = False
+    record: Callable[[tuple[Program, float]], object]
     keeps_history = False  # wants `Observation.parents` kept, and so all launches from the first
 
     def on_enqueued(self, launch: ObservedLaunch) -> None:
@@ -202,13 +209,20 @@ class Instrument:
 class _State:
     """Which instruments there are. Written under ``lock``; ``installed`` is read by any thread without."""
 
-    __slots__ = ("changed", "everywhere", "installed", "lock")
+    __slots__ = ("active", "changed", "everywhere", "installed", "lock")
 
     def __init__(self) -> None:
         self.installed = 0
+        self.active: tuple[Instrument, ...] = ()
         self.everywhere: tuple[Instrument, ...] = ()
-        self.changed: list[Callable[[bool], None]] = []
+        self.changed: list[Callable[[tuple[Instrument, ...]], None]] = []
         self.lock = threading.RLock()
+
+    def change(self, active: tuple[Instrument, ...]) -> None:
+        self.active = active
+        self.installed = len(active)
+        for function in self.changed:
+            function(active)
 
 
 # What is done with an Array without using its value.
@@ -219,8 +233,8 @@ state = _State()
 _scoped: ContextVar[tuple[Instrument, ...]] = ContextVar("aioarray_instruments", default=())
 
 
-def call_when_changed(function: Callable[[bool], None]) -> None:
-    """Have ``function(True)`` called when there is the first instrument, and ``function(False)`` after the last."""
+def call_when_changed(function: Callable[[tuple[Instrument, ...]], None]) -> None:
+    """Have ``function`` called with all instruments whenever there are other ones."""
     state.changed.append(function)
 
 
@@ -233,10 +247,7 @@ def install(instrument: Instrument, *, everywhere: bool = False) -> None:
             state.everywhere = (*state.everywhere, instrument)
         else:
             _scoped.set((*_scoped.get(), instrument))
-        state.installed += 1
-        if state.installed == 1:
-            for function in state.changed:
-                function(True)
+        state.change((*state.active, instrument))
 
 
 def uninstall(instrument: Instrument) -> None:
@@ -247,10 +258,7 @@ def uninstall(instrument: Instrument) -> None:
         instrument.active = False
         state.everywhere = tuple([other for other in state.everywhere if other is not instrument])
         _scoped.set(tuple([other for other in _scoped.get() if other is not instrument]))
-        state.installed -= 1
-        if state.installed == 0:
-            for function in state.changed:
-                function(False)
+        state.change(tuple([other for other in state.active if other is not instrument]))
 
 
 def current() -> tuple[Instrument, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -14,7 +15,10 @@ from .launch import QUEUED, Launch, Pending, Program
 from .window import Window
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from .._xla import Buffer
+    from .launch import Waiter
     from .timer import Timer
 
 
@@ -25,16 +29,47 @@ class Observing(Window):
 
     timer: Timer
 
+    @abstractmethod
     def _runnable(self, launch: Launch) -> None:
         """Everything that ``launch`` waited for is there."""
-        raise NotImplementedError
 
-    def set_observed(self, observed: bool) -> None:
-        """Whether every launch is to come through ``enqueue``, since somebody wants to see it. Any thread."""
+    @abstractmethod
+    def _take_in(
+        self,
+        program: Program,
+        sources: list[Pending],
+        buffers: list[Buffer],
+        ready: bool,
+        failure: Failure | None,
+        woken: list[Waiter],
+        observed: ObservedLaunch | None,
+        begun: float,
+    ) -> list[Buffer | Pending]:
+        """Begin to follow a launch that the caller's thread has made."""
+
+    def set_instruments(self, active: tuple[instruments.Instrument, ...]) -> None:
+        """There are these instruments from now on. Any thread."""
+        records = [instrument.record for instrument in active if instrument.passive]
         with self._lock:
-            self._observed = observed
+            self._observed = bool(active)
+            self._shown_all = len(records) < len(active)
+            self.record = None if not records else records[0] if len(records) == 1 else _all_of(records)
             self.open = False
             self._open_if_possible()
+
+    def _adopt_observed(self, program: Program, buffers: list[Buffer]) -> list[Buffer | Pending]:
+        """``adopt``, where instruments want to see the launch. Without the lock."""
+        launch = self._observe(program, [])
+        woken: list[Waiter] = []
+        now = perf_counter()
+        with self._lock:
+            self.enqueued += 1
+            self.launched += 1
+            if launch is not None:
+                self._note_launched(launch, launch.observation.enqueued, now)
+            results = self._take_in(program, [], buffers, False, None, woken, launch, now)
+        self._wake(woken)
+        return results
 
     def _observe(self, program: Program, arguments: list[Buffer | Pending]) -> ObservedLaunch | None:
         """A launch to be observed, if somebody wants to. Without the lock."""
@@ -61,6 +96,7 @@ class Observing(Window):
         observation = launch.observation
         observation.runnable = now
         observation.window_was_full = self.in_flight >= self.window
+        observation.fillings = self.fillings
         return False
 
     def _put_on(self, reference: ReferenceType[ObservedLaunch]) -> None:
@@ -75,6 +111,8 @@ class Observing(Window):
         if observation.runnable is None:
             observation.runnable = observation.enqueued
             observation.inline = True
+        elif self.fillings > observation.fillings + 1:  # others than this one have filled it
+            observation.window_was_full = True
         observation.begun = begun
         observation.launched = launched
         observation.state = "launched"
@@ -96,3 +134,11 @@ class Observing(Window):
             pending.observation = launch.observation
             results.append(pending)
         return results
+
+
+def _all_of(functions: Sequence[Callable[[tuple[Program, float]], object]]) -> Callable[[tuple[Program, float]], None]:
+    def call(what: tuple[Program, float]) -> None:
+        for function in functions:
+            function(what)
+
+    return call

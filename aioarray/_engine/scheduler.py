@@ -299,8 +299,10 @@ class Scheduler(Observing):
         else:
             self.flying[launch] = buffers[0]
             self._occupied()
-            if self._cheap or self._dear or self._drainers or observed is not None:
-                self._watch(launch)  # somebody waits for a place, for the count to fall, or wants to know
+            if self._cheap or self._dear or self._drainers:
+                self._watch(launch)  # somebody waits for a place, or for the count to fall
+            elif self._observed:
+                self._follow()
         return list(pendings)
 
     def adopt(self, program: Program, buffers: list[Buffer]) -> list[Buffer | Pending]:
@@ -309,6 +311,8 @@ class Scheduler(Observing):
         Takes the lock only where somebody else is concerned: this is as long as the launch itself. Each line that
         changes something is one step for other threads, which therefore go through copies of ``flying``.
         """
+        if self._observed:
+            return self._adopt_observed(program, buffers)
         launch = Launch(program, [], [], origin(2), LAUNCHED)
         pendings: list[Buffer | Pending] = [Pending(launch, buffer) for buffer in buffers]
         if len(pendings) == 1:
@@ -491,9 +495,10 @@ class Scheduler(Observing):
             else:
                 self.flying[launch] = buffers[0]
                 self._occupied()
-                observed = launch.observation is not None
-                if launch.waiters or self._cheap or self._dear or self._drainers or observed:
+                if launch.waiters or self._cheap or self._dear or self._drainers:
                     self._watch(launch)
+                elif self._observed:
+                    self._follow()
         del buffers
         self._wake(woken)
 

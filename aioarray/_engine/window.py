@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Final
 from .. import _xla
 from .failure import Failure
 from .instruments import ObservedReference
-from .launch import FINISHED, QUEUED, Launch, Pending, Waiter
+from .launch import FINISHED, LAUNCHED, QUEUED, Launch, Pending, Waiter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from weakref import ReferenceType
 
     from .._xla import Buffer
     from .instruments import Observation
+    from .launch import Program
 
 # Unfinished launches inside PJRT; its own limit, where dispatch begins to block, is 32.
 WINDOW: Final = 16
@@ -47,20 +48,24 @@ class Window(ABC):
         "_dead",
         "_drainers",
         "_fast_path",
+        "_followed",
         "_launching",
         "_lock",
         "_observed",
         "_queued",
+        "_shown_all",
         "_traces",
         "dropped",
         "enqueued",
         "failed",
+        "fillings",
         "finished",
         "flying",
         "inline",
         "launched",
         "most_in_flight",
         "open",
+        "record",
         "window",
     )
 
@@ -73,9 +78,14 @@ class Window(ABC):
         self.inline = 0
         self.enqueued = self.launched = self.finished = self.failed = self.dropped = 0
         self.most_in_flight = 0
+        self.fillings = 0  # how many launches have taken the last place
         self._closing = False
         self._fast_path = False
-        self._observed = False  # there are instruments, which every launch is to be shown to
+        self._observed = False  # there are instruments, which what comes through `enqueue` and `adopt` is shown to
+        self._followed: Launch | None = None  # the one of them in flight whose end is waited for
+        self._shown_all = False  # they want everything to come that way
+        # Told of launches that were over when the fast path returned, and when that was; read without the lock.
+        self.record: Callable[[tuple[Program, float]], object] | None = None
         self._traces = 0  # functions that are being traced, on any thread: what they call must not be launched
         # Launched, unfinished, oldest first, each with a buffer to wait on. The fast path looks whether there are any,
         # and adds to it without the lock.
@@ -120,7 +130,7 @@ class Window(ABC):
             self._open_if_possible()
 
     def _open_if_possible(self) -> None:
-        closed = self._observed or self._traces or self._closing
+        closed = self._shown_all or self._traces or self._closing
         self.open = self._fast_path and not closed and self.in_flight < self.window
 
     # Places in the window: under the lock
@@ -136,6 +146,7 @@ class Window(ABC):
         self.most_in_flight = max(self.most_in_flight, in_flight)
         if in_flight >= self.window:
             self.open = False
+            self.fillings += 1
 
     def _vacated(self, woken: list[Waiter]) -> None:
         """A launch has given up its place."""
@@ -188,6 +199,21 @@ class Window(ABC):
         """``launch`` is over, which somebody may want to know."""
         if launch.observation is not None:
             self._note_end(launch.observation, "finished" if failure is None else "failed", failure)
+            if launch is self._followed:
+                self._followed = None
+                self._follow()
+
+    def _follow(self) -> None:
+        """Have the end of the oldest of the observed launches noticed, and so, one by one, of all. Under the lock.
+
+        By one thread, since many would only wake each other: mostly they end in this order.
+        """
+        if self._followed is None:
+            for launch in list(self.flying):
+                if launch.observation is not None and launch.state == LAUNCHED:
+                    self._followed = launch
+                    self._watch(launch)
+                    return
 
     # From launched to finished: under the lock
 

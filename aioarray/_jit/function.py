@@ -134,6 +134,8 @@ class JitFunction(Generic[P, R]):
                     self._launched_slowly(entry, seconds)
                 if program.synchronous or program.was_over(all(map(is_ready, results))):
                     _scheduler.inline += 1
+                    if _scheduler.record is not None:
+                        _scheduler.record((program, start + seconds))
                     if spec is not None:
                         return Array(spec, results[0])  # type: ignore[return-value]
                     return entry.structure.unflatten(map(Array, program.out_specs, results))  # type: ignore[no-any-return]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from .._engine import location
+from .._engine import instruments, location
 from ._critical import critical_path
 from ._timeline import Await, Compile, Copy, Lag, Launch, Phase, Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .._engine import Program, instruments
+    from .._engine import Program
     from .._engine.failure import Origin
     from ._profile import Recorder
 
@@ -36,9 +36,16 @@ class Builder:
     def build(self) -> Timeline:
         """Everything, as plain data."""
         recorder = self._recorder
-        observations = list(recorder.observations)
-        index = {observation: number for number, observation in enumerate(observations)}
-        launches = [self._launch(number, observation, index) for number, observation in enumerate(observations)]
+        found: list[tuple[float, Any]] = [(seen.enqueued, seen) for seen in list(recorder.observations)]
+        found += [(when, program) for program, when in list(recorder.tiny)]
+        found.sort(key=lambda item: item[0])
+        index = {seen: number for number, (_, seen) in enumerate(found) if isinstance(seen, instruments.Observation)}
+        launches = [
+            self._launch(number, seen, index)
+            if isinstance(seen, instruments.Observation)
+            else self._tiny(number, seen, when)
+            for number, (when, seen) in enumerate(found)
+        ]
         rows = pack((x.running.begun, x.running.ended, x.index) for x in launches if x.running is not None)
         launches = [replace(x, row=rows.get(x.index)) for x in launches]
         return Timeline(
@@ -80,6 +87,27 @@ class Builder:
             awaited=self._time(seen.awaited),
             phases=tuple(self._phases(seen)),
             parents=tuple([index[parent] for parent in seen.parents if parent in index]),
+        )
+
+    def _tiny(self, number: int, program: Program, when: float) -> Launch:
+        """A launch that was over at once."""
+        time = when - self._start
+        return Launch(
+            index=number,
+            name=program.name,
+            location=None,
+            thread="any thread",
+            state="finished",
+            error=None,
+            inline=True,
+            enqueued=time,
+            runnable=time,
+            begun=time,
+            launched=time,
+            ready=time,
+            awaited=None,
+            phases=(),
+            parents=(),
         )
 
     def _phases(self, seen: instruments.Observation) -> list[Phase]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from .._engine import Program
     from .._engine.failure import Origin
     from .._engine.instruments import Compilation, Copy, Observation, ObservedLaunch, Wait
     from ._timeline import Timeline
@@ -33,9 +34,12 @@ class Recorder(instruments.Instrument):
     """Keeps what it is told. Lists are appended to by any thread."""
 
     keeps_history = True
+    passive = True
 
     def __init__(self) -> None:
         self.start = time.perf_counter()
+        self.tiny: list[tuple[Program, float]] = []  # launches that were over at once, and when
+        self.record = self.tiny.append
         self.observations: list[Observation] = []
         self.compilations: list[Compilation] = []
         self.copies: list[Copy] = []
@@ -96,7 +100,7 @@ class Profile:
         if self._recorder is None:
             return "<profile, not begun>"
         state = "running" if self._end is None else "done"
-        return f"<profile, {state}, {len(self._recorder.observations)} launches>"
+        return f"<profile, {state}, {len(self._recorder.observations) + len(self._recorder.tiny)} launches>"
 
     def __enter__(self) -> Self:
         if self._recorder is not None:
@@ -150,8 +154,9 @@ def profile() -> Profile:
 
     For each launch: when it was enqueued, launched, ready and awaited, and what it waited for: inputs, a compile, a
     place in the window, a launch worker. Then compiles, host copies, synchronous reads, and the lag of the event loops
-    in which Arrays are awaited; from every task and thread of the process. ``p.summary()`` is a table, ``p.html(path)``
-    a page with a timeline, ``p.save(path)`` a trace for Perfetto, ``p.timeline()`` the data.
+    in which Arrays are awaited; from every task and thread of the process. Operations so small that they are over when
+    the call returns are recorded by name and time alone. ``p.summary()`` is a table, ``p.html(path)`` a page with a
+    timeline, ``p.save(path)`` a trace for Perfetto, ``p.timeline()`` the data.
 
     >>> with aio.profile() as p:
     ...     x = aio.ones((4, 4))
