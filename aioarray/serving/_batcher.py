@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Final
 
 import anyio
+import numpy as np
 
 import aioarray as aio
 
@@ -221,16 +222,17 @@ class Batcher(Service):
         self._check_usable()
         self._check_priority(priority)
         deadline = self._deadline(timeout)
-        if any(isinstance(leaf, aio.Array) for leaf in _trees.flatten(x)[0]):
+        if type(x) is not np.ndarray and any(isinstance(leaf, aio.Array) for leaf in _trees.flatten(x)[0]):
             x = await self._values(x, deadline)
             self._check_usable()
-        check_hashable(self.name, key=key, client=client)
+        if key is not None or client is not None:
+            check_hashable(self.name, key=key, client=client)
         request = self._checked(x, key, batched)
         request.priority = priority
         request.client = client
         request.deadline = deadline
         request.span = _spans.current()
-        event = anyio.Event()
+        event = self._new_event()
         request.wake = event.set
         self._admit(request)
         try:

@@ -95,6 +95,8 @@ class Inputs:
         self.names = tuple(self._buckets)
         self.specs: list[TensorSpec] | None = None
         self._layouts: dict[Any, Layout] = {}
+        self._dtypes: tuple[np.dtype[Any], ...] = ()  # of specs
+        self._fixed: list[Any] | None = None  # the shapes of specs, if these have lengths for all dimensions
         self._structure: Any = None
         for length, sizes in self._buckets.items():
             if not sizes or sizes[0] < 1:
@@ -108,7 +110,10 @@ class Inputs:
             return
         leaves, self._structure = _trees.flatten(specs)
         self.specs = [self._spec(leaf) for leaf in leaves]
+        self._dtypes = tuple([spec.dtype for spec in self.specs])
         self._paths = [_path(path) for path in _trees.paths(specs)]
+        if not any(n is None or isinstance(n, str) for spec in self.specs for n in spec.shape):
+            self._fixed = [spec.shape for spec in self.specs]
         used = {n for spec in self.specs for n in spec.shape if isinstance(n, str)}
         if used != set(self._buckets):
             raise ValueError(
@@ -163,6 +168,8 @@ class Inputs:
             raise InvalidInputError(f"{self._name}: the input has no arrays")
         rows = self._rows(arrays) if batched else 1
         shapes = [array.shape[batched:] for array in arrays]
+        if shapes == self._fixed:
+            return Checked(key, self._layout(structure, tuple(shapes), self._dtypes, ()), rows, (), arrays)
         sizes: tuple[int, ...] = ()
         lengths: tuple[int, ...] = ()
         if self.specs is not None:

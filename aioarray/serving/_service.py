@@ -46,6 +46,8 @@ class Service(ABC):
         self._levels = levels
         self._loop: object = None  # from `async with` on, for ever
         self._clock: Callable[[], float] = lambda: 0.0
+        # The loop's own events: one for each request, where anyio's would be one more layer.
+        self._new_event: Callable[[], Any] = anyio.Event
         self._group: TaskGroup | None = None
         self._wake: anyio.Event | None = None  # has the clock task look again
         self._idle: anyio.Event | None = None  # all requests have ended
@@ -60,11 +62,22 @@ class Service(ABC):
     async def __aenter__(self: Self) -> Self:
         if self._loop is not None:
             raise NotServingError(f"{self.name}: it was started before; make another one")
-        self._loop, self._clock = running_loop()
+        self._loop = running_loop()
+        if isinstance(self._loop, asyncio.AbstractEventLoop):
+            self._clock = self._loop.time
+            self._new_event = asyncio.Event
+        else:
+            trio = sys.modules["trio"]
+            self._clock, self._new_event = trio.current_time, trio.Event
         self._wake, self._idle = anyio.Event(), anyio.Event()
         self._group = anyio.create_task_group()
         await self._group.__aenter__()
-        await self._group.start(self._run)
+        try:
+            await self._group.start(self._run)
+        except BaseException:  # cancelled before it was started
+            self._group.cancel_scope.cancel()
+            await self._group.__aexit__(None, None, None)
+            raise
         self._open = True
         return self
 
@@ -144,7 +157,7 @@ class Service(ABC):
         if not self._open:
             state = "was not started; use `async with`" if self._loop is None else "takes no more requests"
             raise NotServingError(f"{self.name}: it {state}")
-        if running_loop()[0] is not self._loop:
+        if running_loop() is not self._loop:
             raise NotServingError(
                 f"{self.name}: it runs on another event loop; each loop needs a {type(self).__name__} of its own"
             )
@@ -251,12 +264,12 @@ def check_hashable(name: str, **values: Hashable) -> None:
             raise TypeError(f"{name}: {what} is a {type(value).__name__}, which cannot be hashed") from None
 
 
-def running_loop() -> tuple[object, Callable[[], float]]:
-    """The event loop that runs here, and its clock. ``RuntimeError`` where there is none."""
+def running_loop() -> object:
+    """The event loop that runs here: asyncio's, or the token of trio's. ``RuntimeError`` where there is none."""
     trio = sys.modules.get("trio")
     if trio is not None and trio.lowlevel.in_trio_task():
-        return trio.lowlevel.current_trio_token(), trio.current_time
+        return trio.lowlevel.current_trio_token()
     loop = asyncio._get_running_loop()
-    if loop is not None:
-        return loop, loop.time
-    raise RuntimeError("no event loop runs here; use a batcher in asyncio or trio")
+    if loop is None:
+        raise RuntimeError("no event loop runs here; use a batcher in asyncio or trio")
+    return loop

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from aioarray.serving import Batcher
 
 # What is waited for this long, in seconds, is lost: nothing here takes a tenth of it.
-LOST = 60.0
+LOST = 110.0
 
 Main = Callable[[], Coroutine[Any, Any, Any]]
 Runner = Callable[[Main], Any]

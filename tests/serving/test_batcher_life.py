@@ -254,16 +254,38 @@ def test_a_function_that_hangs_for_nobody_does_not_keep_the_batcher(run: Runner)
 def test_being_cancelled_while_draining_ends_every_request(run: Runner) -> None:
     async def main() -> None:
         model = Gated()
+        batcher = Batcher(model, max_batch_size=2)
+
+        async def give_up(scope: anyio.CancelScope) -> None:
+            await settle()
+            scope.cancel()
+
         async with anyio.create_task_group() as group:
-            with anyio.move_on_after(0.01) as scope:
-                async with Batcher(model, max_batch_size=2) as batcher:
-                    asking = Asking(batcher, group)
+            asking = Asking(batcher, group)
+            with anyio.CancelScope() as scope:
+                async with batcher:
                     for i in range(5):
                         asking.ask(i, row(i))
                     await model.begun(1)
+                    group.start_soon(give_up, scope)
             assert scope.cancelled_caught
         assert all(isinstance(error, errors.NotServingError) for error in asking.ended.values())
         assert len(asking.ended) == 5
+
+    run(main)
+
+
+def test_being_cancelled_while_starting(run: Runner) -> None:
+    async def main() -> None:
+        batcher = Batcher(lambda x: x)
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            async with batcher:
+                pytest.fail("it was started")
+        assert scope.cancelled_caught
+        with pytest.raises(errors.NotServingError):
+            await batcher(row(1))
+        await settle()
 
     run(main)
 

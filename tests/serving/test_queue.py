@@ -430,7 +430,7 @@ class Queue(RuleBasedStateMachine):
 
 
 TestAnyOrder = Queue.TestCase
-TestAnyOrder.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestAnyOrder.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 
 
 @given(
