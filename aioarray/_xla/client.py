@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 # Added to the niceness of the threads of XLA's pools, so that the thread of an event loop is scheduled
-# before them when all cores are busy.
-NICENESS = 15
+# before them when all cores are busy. More than a little would keep them from computing where other processes compete,
+# and the end of the process waiting, since the client's end waits for them.
+NICENESS = 5
 _NICEST = 19
 
 
