@@ -13,7 +13,7 @@ import pytest
 import aioarray as aio
 from aioarray import testing
 
-pytestmark = [RUNNER, pytest.mark.aioarray(max_loop_lag=5000)]  # type: ignore[name-defined]  # noqa: F821
+pytestmark = [RUNNER, pytest.mark.aioarray(max_loop_lag=60_000)]  # type: ignore[name-defined]  # noqa: F821
 
 
 @pytest.fixture(scope="module")
