@@ -28,10 +28,10 @@ def explain(array: Array) -> str:
     >>> aio.explain(x.block_until_ready())
     'ready'
     >>> from aioarray import testing
-    >>> with testing.hold():
+    >>> with testing.hold("add"):
     ...     y = x + 1
     ...     print(aio.explain(y * 2))
-    `multiply` waits for its input `add`, which is held by testing.hold()
+    `multiply` (enqueued at ...) waits for its input `add`, which is held by testing.hold()
     """
     if not isinstance(array, Array):
         raise TypeError(f"explain: needs an Array, this is a {type(array).__name__}")

@@ -158,11 +158,11 @@ def profile() -> Profile:
     the call returns are recorded by name and time alone. ``p.summary()`` is a table, ``p.html(path)`` a page with a
     timeline, ``p.save(path)`` a trace for Perfetto, ``p.timeline()`` the data.
 
+    >>> x = aio.ones((4, 4))
     >>> with aio.profile() as p:
-    ...     x = aio.ones((4, 4))
-    ...     _ = await (x @ x)
+    ...     _ = await aio.sum(x @ x)
     >>> [launch.name for launch in p.timeline().launches]
-    ['ones', 'matmul']
+    ['matmul', 'sum']
     """
     return Profile()
 
