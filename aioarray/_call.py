@@ -51,6 +51,7 @@ def _fuse(function: Callable[P, R], arrays: tuple[str, ...], sequences: frozense
     definition = Definition(function.__name__, functools.partial(_body, function, names, dynamic))
     arguments_of = _binder(signature)
     dynamic_places = [place for place, name in enumerate(names) if name in dynamic]
+    several = frozenset(place for place, name in enumerate(names) if name in sequences)
     static_places = [place for place, name in enumerate(names) if name not in dynamic]
 
     @functools.wraps(function)
@@ -61,7 +62,7 @@ def _fuse(function: Callable[P, R], arrays: tuple[str, ...], sequences: frozense
         counts: list[int | None] = []
         for place in dynamic_places:
             value = arguments[place]
-            if isinstance(value, (tuple, list)):
+            if place in several and isinstance(value, (tuple, list)):
                 values.extend(value)
                 counts.append(len(value))
             else:
