@@ -75,6 +75,7 @@ def test_two_replicas_answer() -> None:
     assert all(answer == [3.0, 5.0, 7.0] for answer in result["answers"])
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")  # Ray's own, at its import
 @pytest.mark.parametrize(
     ("queued", "running", "current", "expected"),
     [(0.0, 1.0, 1, 1), (65.0, 1.0, 1, 2), (640.0, 1.0, 1, 4), (100.0, 2.0, 2, 2), (0.0, 0.0, 3, 2), (0.0, 0.0, 1, 1)],
