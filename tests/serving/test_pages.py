@@ -47,7 +47,7 @@ def render(address: str, folder: Path, width: int) -> str:
             *FLAGS,
             f"--user-data-dir={folder}",
             f"--window-size={width},900",
-            "--timeout=4000",
+            "--virtual-time-budget=6000",
             "--dump-dom",
             address,
         ],
