@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 import numpy as np
@@ -363,6 +364,8 @@ def _arange_length(start: float, stop: float, step: float) -> int:
 
 def _number(function: str, name: str, value: Any) -> Any:
     """``value`` as a Python number; an integer if it is one of any kind."""
+    if isinstance(value, Array):
+        value = value.item()
     if hasattr(value, "__index__"):
         return operator.index(value)
     if isinstance(value, (complex, np.complexfloating)):
@@ -373,8 +376,8 @@ def _number(function: str, name: str, value: Any) -> Any:
 
 
 def linspace(
-    start: complex,
-    stop: complex,
+    start: complex | Array,
+    stop: complex | Array,
     /,
     num: int,
     *,
@@ -384,7 +387,10 @@ def linspace(
 ) -> Array:
     """``num`` evenly spaced numbers from ``start`` to ``stop``, which is the last one unless ``endpoint`` is False.
 
-    Computed in double precision, as NumPy does; of the default real (or complex) dtype if none is named.
+    Computed in double precision, as NumPy does; of the default real (or complex) dtype if none is named. The bounds may
+    be floating-point Arrays of no dimensions, which are not waited for and whose dtype is then the default.
+    Raises ``ValueError`` for Arrays of other shapes and a negative ``num``, ``TypeError`` for complex bounds with a
+    real dtype.
 
     >>> aio.linspace(0, 1, 5)
     Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
@@ -392,6 +398,8 @@ def linspace(
     count = operator.index(num)
     if count < 0:
         raise ValueError(f"linspace: num={num} must not be negative")
+    if isinstance(start, Array) or isinstance(stop, Array):
+        return _linspace_between(start, stop, count, dtype_of(dtype), endpoint, device)
     first, last = _number("linspace", "start", start), _number("linspace", "stop", stop)
     is_complex = isinstance(first, complex) or isinstance(last, complex)
     target = dtype_of(dtype) or _dtypes.default_for_rank(3 if is_complex else 2)
@@ -402,6 +410,30 @@ def linspace(
     wide = np.dtype("complex128" if is_complex else "float64")
     ends = (np.asarray(first, wide), np.asarray(last, wide))
     return call(creation.linspace, ends, count, target, endpoint, device=device_of(device))  # type: ignore[no-any-return]
+
+
+def _linspace_between(
+    start: complex | Array,
+    stop: complex | Array,
+    num: int,
+    dtype: DType | None,
+    endpoint: bool,
+    device: DeviceLike | None,
+) -> Array:
+    arrays = [x for x in (start, stop) if isinstance(x, Array)]
+    for x in arrays:
+        if x.ndim:
+            raise ValueError(f"linspace: a bound of shape {x.shape}; bounds are numbers or Arrays of no dimensions")
+    numbers = [x for x in (start, stop) if not isinstance(x, Array)]
+    dtypes = [x.dtype if x.dtype in _dtypes.FLOATING else _config.current().real for x in arrays]
+    common = reduce(_dtypes.promote, dtypes)
+    is_complex = common in _dtypes.COMPLEX or any(isinstance(x, (complex, np.complexfloating)) for x in numbers)
+    target = dtype or (_dtypes.complex_of(_dtypes.real_of(common)) if is_complex else common)
+    if is_complex and target not in _dtypes.COMPLEX:
+        raise TypeError(f"linspace: complex bounds do not fit in {target.name}; use a complex dtype")
+    wide = np.dtype("complex128" if is_complex else "float64")
+    ends = tuple(x if isinstance(x, Array) else np.asarray(x, wide) for x in (start, stop))
+    return call(creation.linspace, ends, num, target, endpoint, device=device_of(device))  # type: ignore[no-any-return]
 
 
 # Matrices

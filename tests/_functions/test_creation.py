@@ -248,6 +248,27 @@ def test_arange_of_integers_beyond_what_floats_hold() -> None:
 
 
 @pytest.mark.usefixtures("where")
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "complex64"])
+def test_linspace_between_arrays_does_not_wait_for_them(dtype: str) -> None:
+    start, stop = aio.asarray(1, dtype=dtype), aio.asarray(4, dtype=dtype)
+    expected = {"int32": "float32"}.get(dtype, dtype)
+    for first, last in ((start, stop), (start, 4), (1.0, stop)):
+        with aio.sync_reads("raise"):
+            points = aio.linspace(first, last, 5)
+        assert_array_equal(np.asarray(points), np.linspace(1, 4, 5).astype(expected), strict=True)
+    assert aio.linspace(1j, stop, 5).dtype == ("complex128" if dtype == "float64" else "complex64")
+    assert aio.linspace(start, stop, 5, dtype="complex128").dtype == np.complex128
+    with pytest.raises(ValueError, match=r"linspace: a bound of shape \(2,\)"):
+        aio.linspace(aio.zeros(2), stop, 5)
+    with pytest.raises(TypeError, match="complex bounds do not fit in float32"):
+        aio.linspace(1j, stop, 5, dtype="float32")
+
+
+def test_arange_reads_bounds_that_are_arrays() -> None:
+    assert aio.arange(aio.asarray(3)).tolist() == [0, 1, 2]
+    assert aio.arange(aio.asarray(0.5), aio.asarray(2.0)).tolist() == [0.5, 1.5]
+
+
 def test_linspace() -> None:
     assert_array_equal(np.asarray(aio.linspace(-1, 1, 33)), np.linspace(-1, 1, 33, dtype=np.float32), strict=True)
     assert_array_equal(
