@@ -288,6 +288,8 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
         if kind is int and shape and -shape[0] <= index < shape[0]:
             position = _position(index % shape[0], self._spec.device)
             return call(indexing.getitem, (self, position), _FIRST_AXIS)  # type: ignore[no-any-return]
+        if kind is slice and shape:
+            return call(indexing.getitem, (self,), (_indexing.slice_entry(index),))  # type: ignore[no-any-return]
         static, arrays = _indexing.parse(shape, index, Array)
         if arrays:
             device = self._spec.device
@@ -482,11 +484,7 @@ def call(
     """
     key: Any = tuple([x._spec for x in arrays if type(x) is Array])
     if len(key) == len(arrays) and device is None:
-        if static:
-            key = key, static
-        elif len(key) == 1:
-            key = key[0]
-        entry = definition.fast.get(key)
+        entry = definition.fast.get((key, static) if static else key[0] if len(key) == 1 else key)
         if entry is not None and _scheduler.open:
             buffers = tuple([x._buffer for x in arrays if x._buffer is not None])  # type: ignore[union-attr]
             if len(buffers) == len(arrays):
