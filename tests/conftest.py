@@ -21,6 +21,8 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 # No deadline: the first example of a new shape compiles and the next does not, which hypothesis calls flaky.
 hypothesis.settings.register_profile("aioarray", deadline=None)
+# Thirty times as many examples: `pytest tests/properties --hypothesis-profile=thorough`.
+hypothesis.settings.register_profile("thorough", deadline=None, max_examples=3000)
 hypothesis.settings.load_profile("aioarray")
 
 

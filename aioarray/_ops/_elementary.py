@@ -132,6 +132,20 @@ def copy_sign(magnitude: Node, sign: Node) -> Node:
     return bitcast(bit_or(bit_and(bits(magnitude), mask - 1), bit_and(bits(sign), mask)), dtype)
 
 
+def without_subnormal(x: Node) -> Node:
+    """``x`` with subnormal float32 and float64 numbers as the zeros of their sign.
+
+    XLA's CPU programs take them as zero in arithmetic, but not in all comparisons, nor where the bits are read. What is
+    made of both is neither right for them nor for zero, unless it begins with this.
+    """
+    if x.dtype not in _LAYOUT:
+        return x
+    sign = sign_bit(x.dtype)
+    smallest = 1 << _LAYOUT[x.dtype][0]
+    is_small = _primitives.less(bit_and(bits(x), sign - 1), smallest)
+    return select(is_small, bitcast(bit_and(bits(x), sign), x.dtype), x)
+
+
 def exponent_and_significand(x: Node) -> tuple[Node, Node]:
     """``x`` as ``2**exponent * significand``, the significand in [sqrt(1/2), sqrt(2)); for normal positive ``x``."""
     width, bias = _LAYOUT[x.dtype]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .. import _dtypes
 from . import _primitives
 from ._compensated import opaque
-from ._elementary import copy_sign, exponent_and_significand
+from ._elementary import copy_sign, exponent_and_significand, without_subnormal
 from ._primitives import (
     absolute,
     add,
@@ -58,6 +58,7 @@ def _ordinary(x: Node) -> Node:
 
 def log2(x: Node) -> Node:
     """Base-2 logarithm, exact for powers of two."""
+    x = without_subnormal(x)
     exponent, significand = exponent_and_significand(x)
     result = add(exponent, multiply(log(significand), 1 / math.log(2)))
     return select(_ordinary(x), result, log(x))
@@ -72,6 +73,7 @@ _LOG10_2 = {
 
 def log10(x: Node) -> Node:
     """Base-10 logarithm, exact for powers of ten."""
+    x = without_subnormal(x)
     exponent, significand = exponent_and_significand(x)
     high, low = _LOG10_2[x.dtype]
     rest = add(multiply(log(significand), 1 / math.log(10)), multiply(exponent, low))

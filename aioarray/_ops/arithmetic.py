@@ -76,7 +76,11 @@ def _sign_of_integer(x: Node) -> Node:
     return _primitives.sign(x) if x.dtype in _dtypes.SIGNED else _primitives.minimum(x, 1)
 
 
-_power = by_kind_2(integral=_primitives.power, real=_primitives.power, complex=_complex_functions.power)
+def _power_of_real(x: Node, y: Node) -> Node:
+    return _primitives.power(_elementary.without_subnormal(x), _elementary.without_subnormal(y))
+
+
+_power = by_kind_2(integral=_primitives.power, real=_power_of_real, complex=_complex_functions.power)
 
 
 def _sign_of_real(x: Node) -> Node:

@@ -9,6 +9,6 @@ from ._primitives import divide, multiply
 
 square = unary("square", lambda x: multiply(x, x))
 sqrt = unary_floating("sqrt", by_kind(real=_primitives.sqrt, complex=_complex_functions.sqrt))
-cbrt = unary_floating("cbrt", _elementary.cube_root, _dtypes.REAL_FLOATING)
+cbrt = unary_floating("cbrt", lambda x: _elementary.cube_root(_elementary.without_subnormal(x)), _dtypes.REAL_FLOATING)
 reciprocal = unary_floating("reciprocal", lambda x: divide(1, x))
 hypot = binary_floating("hypot", in_float32_2(_elementary.hypotenuse), _dtypes.REAL_FLOATING)

@@ -32,13 +32,17 @@ def _complex_sinc(z: Node) -> Node:
     return select(zero, 1, divide(_complex_functions.sin(turned), select(zero, 1, turned)))
 
 
+def _atan2(y: Node, x: Node) -> Node:
+    return _elementary.arc_tangent2(_elementary.without_subnormal(y), _elementary.without_subnormal(x))
+
+
 sin = unary_floating("sin", by_kind(real=sine, complex=_complex_functions.sin))
 cos = unary_floating("cos", by_kind(real=_elementary.cosine, complex=_complex_functions.cos))
 tan = unary_floating("tan", by_kind(real=_elementary.tangent, complex=_complex_functions.tan))
 asin = unary_floating("asin", by_kind(real=in_float32(_real_functions.asin), complex=_complex_functions.asin))
 acos = unary_floating("acos", by_kind(real=in_float32(_real_functions.acos), complex=_complex_functions.acos))
 atan = unary_floating("atan", by_kind(real=in_float32(_real_functions.atan), complex=_complex_functions.atan))
-atan2 = binary_floating("atan2", _elementary.arc_tangent2, _dtypes.REAL_FLOATING)
+atan2 = binary_floating("atan2", _atan2, _dtypes.REAL_FLOATING)
 sinc = unary_floating("sinc", by_kind(real=in_float32(_sinc), complex=_complex_sinc))
 deg2rad = unary_floating("deg2rad", lambda x: multiply(x, math.pi / 180), _dtypes.REAL_FLOATING)
 rad2deg = unary_floating("rad2deg", lambda x: multiply(x, 180 / math.pi), _dtypes.REAL_FLOATING)
