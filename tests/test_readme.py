@@ -135,7 +135,7 @@ def test_command_installs_an_extra_that_exists(marker: str) -> None:
 
 
 def test_test_command_runs_the_tests() -> None:
-    assert command("test-command").endswith(" -m pytest")
+    assert command("test-command").endswith(" -m pytest -n 2")
 
 
 def test_relative_links_lead_to_files() -> None:

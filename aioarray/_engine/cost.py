@@ -48,7 +48,7 @@ class LaunchClass:
         else:
             self.current = DEAR
         self.proofs = 0
-        self.steady = steady  # otherwise short launches prove nothing about the next one
+        self.steady: bool = steady  # otherwise short launches prove nothing about the next one
         # Doubles with each disappointment, so that a program on the border does not go back and forth.
         self.needed = 2
 
@@ -57,12 +57,12 @@ class LaunchClass:
         if seconds > LIMIT_SECONDS and self.current == QUICK:
             self.current = DEAR
             self.proofs = 0
-            self.needed = min(self.needed * 2, 64)
+            self.needed: int = min(self.needed * 2, 64)
 
     def launched_on_worker(self, seconds: float) -> None:
         """A launch on a worker, all of its inputs ready, took ``seconds``."""
         if self.current != DEAR or not self.steady:
             return
-        self.proofs = self.proofs + 1 if seconds < PROVEN_SECONDS else 0
+        self.proofs: int = self.proofs + 1 if seconds < PROVEN_SECONDS else 0
         if self.proofs >= self.needed:
-            self.current = QUICK
+            self.current: int = QUICK

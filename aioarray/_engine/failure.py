@@ -94,17 +94,17 @@ class Failure:
     def __init__(
         self, operation: str, where: Origin | None, status: str, message: str, compiling: bool = False
     ) -> None:
-        self.operation = operation
-        self.location = location(where) if where else None
-        self.stack = where if isinstance(where, OriginWithStack) else None
-        self.status = status
-        self.message = message
-        self.compiling = compiling
+        self.operation: str = operation
+        self.location: str | None = location(where) if where else None
+        self.stack: OriginWithStack | None = where if isinstance(where, OriginWithStack) else None
+        self.status: str = status
+        self.message: str = message
+        self.compiling: bool = compiling
         self.seen = False  # set by whoever raises it, any thread
 
     def exception(self) -> AioArrayError:
         """A fresh exception: instances are not shared, since each raise writes its own traceback into it."""
-        self.seen = True
+        self.seen: bool = True
         error: AioArrayError
         if self.compiling:
             error = CompileError(self._text())

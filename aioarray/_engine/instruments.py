@@ -63,27 +63,27 @@ class Observation:
     )
 
     def __init__(self, program: Program, where: Origin | None, instruments: tuple[Instrument, ...]) -> None:
-        self.program = program
-        self.name = program.name
-        self.origin = where
-        self.instruments = instruments
-        self.thread = threading.get_ident()  # that enqueued it
+        self.program: Program = program
+        self.name: str = program.name
+        self.origin: Origin | None = where
+        self.instruments: tuple[Instrument, ...] = instruments
+        self.thread: int = threading.get_ident()  # that enqueued it
         self.parents: tuple[
             Observation, ...
         ] = ()  # whose results it reads, as far as they were observed and unfinished
-        self.state = "queued"  # then "launched", "finished", "failed" or "dropped"
-        self.enqueued = perf_counter()
-        self.held = False  # by a gate or a delay of a test
+        self.state: str = "queued"  # then "launched", "finished", "failed" or "dropped"
+        self.enqueued: float = perf_counter()
+        self.held: bool = False  # by a gate or a delay of a test
         self.runnable: float | None = None  # inputs and executable were there
-        self.window_was_full = False  # when it became runnable, or before it was launched
-        self.fillings = 0  # of the window, when it became runnable
+        self.window_was_full: bool = False  # when it became runnable, or before it was launched
+        self.fillings: int = 0  # of the window, when it became runnable
         self.begun: float | None = None  # the call into PJRT
         self.launched: float | None = None  # the end of that call
-        self.inline = False  # that call was made by the thread that enqueued it
+        self.inline: bool = False  # that call was made by the thread that enqueued it
         self.ready: float | None = None  # the value, or the error, was seen to be there
         self.awaited: float | None = None  # the first who waited went on
         self.failure: Failure | None = None
-        self.used = False  # somebody waited for a result, read it or computed with it; any thread
+        self.used: bool = False  # somebody waited for a result, read it or computed with it; any thread
 
 
 class Copy:
@@ -92,11 +92,11 @@ class Copy:
     __slots__ = ("begun", "done", "name", "origin", "spec", "thread")
 
     def __init__(self, name: str, spec: ArraySpec) -> None:
-        self.name = name  # "to_host" or "device_put"
-        self.spec = spec
-        self.origin = origin()
-        self.thread = threading.get_ident()
-        self.begun = perf_counter()
+        self.name: str = name  # "to_host" or "device_put"
+        self.spec: ArraySpec = spec
+        self.origin: Origin | None = origin()
+        self.thread: int = threading.get_ident()
+        self.begun: float = perf_counter()
         self.done: float | None = None
 
 
@@ -106,11 +106,11 @@ class Compilation:
     __slots__ = ("begun", "done", "failure", "instruments", "name", "origin", "outcome", "program", "submitted")
 
     def __init__(self, program: Program, instruments: tuple[Instrument, ...]) -> None:
-        self.program = program
-        self.name = program.name
-        self.origin = origin()  # of the code that needed it first
-        self.instruments = instruments
-        self.submitted = perf_counter()
+        self.program: Program = program
+        self.name: str = program.name
+        self.origin: Origin | None = origin()  # of the code that needed it first
+        self.instruments: tuple[Instrument, ...] = instruments
+        self.submitted: float = perf_counter()
         self.begun: float | None = None
         self.done: float | None = None
         self.outcome = "pending"  # then "compiled", "loaded" from disk, "shared" with an equal program, or "failed"
@@ -120,7 +120,7 @@ class Compilation:
         """The program is through."""
         self.done = perf_counter()
         self.begun = self.done if self.begun is None else self.begun  # it waited for an equal one
-        self.outcome = outcome
+        self.outcome: str = outcome
         self.failure = failure
         for instrument in self.instruments:
             instrument.on_compiled(self)
@@ -132,20 +132,20 @@ class Wait:
     __slots__ = ("begun", "cancelled", "done", "kind", "observation", "origin", "thread")
 
     def __init__(self, kind: str, observation: Observation) -> None:
-        self.kind = kind  # "await" or "block"
-        self.observation = observation
-        self.origin = origin()
-        self.thread = threading.get_ident()
+        self.kind: str = kind  # "await" or "block"
+        self.observation: Observation = observation
+        self.origin: Origin | None = origin()
+        self.thread: int = threading.get_ident()
         self.cancelled = False  # it ended before the launch did
         self.done: float | None = None
-        self.begun = perf_counter()
+        self.begun: float = perf_counter()
         for instrument in observation.instruments:
             instrument.on_wait(self)
 
     def finish(self, cancelled: bool) -> None:
         """The waiting is over."""
         self.done = perf_counter()
-        self.cancelled = cancelled
+        self.cancelled: bool = cancelled
         if not cancelled and self.observation.awaited is None:
             self.observation.awaited = self.done
 

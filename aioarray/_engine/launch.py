@@ -85,32 +85,32 @@ class Program:
         donated: frozenset[int] = frozenset(),
         options: tuple[tuple[str, Any], ...] = (),
     ) -> None:
-        self.name = name
-        self.graph = graph  # None once lowered
-        self.device = device
-        self.in_specs = in_specs
-        self.out_specs = out_specs
-        self.out_spec = out_specs[0] if out_specs else None
-        self.bounded = bounded
-        self.may_fail = may_fail
-        self.steady = steady
-        self.single = single  # gives its result itself, not in a tuple
-        self.donated = donated
-        self.options = options
+        self.name: str = name
+        self.graph: Graph | None = graph  # None once lowered
+        self.device: Device = device
+        self.in_specs: tuple[ArraySpec, ...] = in_specs
+        self.out_specs: tuple[ArraySpec, ...] = out_specs
+        self.out_spec: ArraySpec | None = out_specs[0] if out_specs else None
+        self.bounded: bool = bounded
+        self.may_fail: bool = may_fail
+        self.steady: bool = steady
+        self.single: bool = single  # gives its result itself, not in a tuple
+        self.donated: frozenset[int] = donated
+        self.options: tuple[tuple[str, Any], ...] = options
         # Set together when compilation ends; `tiny` last, since the fast path reads it without the lock.
         self.executable: Executable | None = None
         self.execute: Any = None
         self.handlers: list[ResultHandler] = []
         self.launch_class: LaunchClass | None = None
-        self.tiny = False
+        self.tiny: bool = False
         # Seen to be over when the launch returns, or not to be, many times running: XLA decides that once a program.
         self.synchronous = False
         self.asynchronous = False
         self.proofs = 0  # how many times running; negative if it was not over
         self.failure: Failure | None = None  # why it does not compile
-        self.requested = False  # handed to the compile service
+        self.requested: bool = False  # handed to the compile service
         self.waiting: list[ReferenceType[Launch]] = []  # launches that wait for the executable
-        self.cached = False  # it was entered in the cache of programs; set there
+        self.cached: bool = False  # it was entered in the cache of programs; set there
         self.used = True  # set by any thread at each use, cleared by eviction
 
     def was_over(self, over: bool) -> bool:
@@ -119,10 +119,10 @@ class Program:
         What XLA runs in the calling thread it always does. Even if this were wrong: the work of a quick program is over
         in microseconds, and nothing but the count of the window depends on it.
         """
-        self.used = True
-        self.proofs = max(self.proofs, 0) + 1 if over else min(self.proofs, 0) - 1
-        self.synchronous = self.proofs >= PROOFS
-        self.asynchronous = self.proofs <= -PROOFS
+        self.used: bool = True
+        self.proofs: int = max(self.proofs, 0) + 1 if over else min(self.proofs, 0) - 1
+        self.synchronous: bool = self.proofs >= PROOFS
+        self.asynchronous: bool = self.proofs <= -PROOFS
         return over
 
 
@@ -134,8 +134,8 @@ class Pending:
     observation: Observation  # unset unless the launch was observed
 
     def __init__(self, launch: Launch | None, buffer: Buffer | None = None) -> None:
-        self.launch = launch  # None once finished; `buffer` or `failure` is set before
-        self.buffer = buffer  # set when launched
+        self.launch: Launch | None = launch  # None once finished; `buffer` or `failure` is set before
+        self.buffer: Any = buffer  # set when launched
         self.failure: Failure | None = None
         self.dependents: list[ReferenceType[Launch]] | None = None  # queued launches that wait for `buffer`
 
@@ -172,17 +172,17 @@ class Launch:
         origin: Origin | None,
         state: int,
     ) -> None:
-        self.program = program
-        self.arguments = arguments  # emptied at launch
-        self.sources = sources  # the arguments that were unfinished, to find whose error this one inherits
-        self.origin = origin
-        self.state = state
+        self.program: Program = program
+        self.arguments: list[Any] = arguments  # emptied at launch
+        self.sources: list[Pending] = sources  # the arguments that were unfinished, to find whose error this one inherits
+        self.origin: Origin | None = origin
+        self.state: int = state
         self.begun: float | None = None  # the call into PJRT; the fast path does not take the time
-        self.missing = 0  # inputs without buffer, plus one for a missing executable
+        self.missing: int = 0  # inputs without buffer, plus one for a missing executable
         self.outputs: Sequence[ReferenceType[Pending]] = ()
         # Instead of a reference in `outputs`, which takes longer to make: the result of a launch of the fast path. They
         # hold each other until the launch is finished, as all launches are that are in flight.
         self.only: Pending | None = None
         self.waiters: dict[Any, Waiter] = {}
-        self.watched = False  # a watcher thread waits for it
+        self.watched: bool = False  # a watcher thread waits for it
         self.reference: ReferenceType[Launch] | None = None  # to a queued one, with a callback for its death

@@ -30,8 +30,8 @@ class Held:
     def __init__(self, gate: Gate, launch: ObservedLaunch) -> None:
         self._gate = gate
         self._launch: ReferenceType[ObservedLaunch] = ref(launch)
-        self.name = launch.program.name
-        self.location = None if launch.origin is None else location(launch.origin)
+        self.name: str = launch.program.name
+        self.location: str | None = None if launch.origin is None else location(launch.origin)
 
     def __repr__(self) -> str:
         return f"<held {self.name}>" if self.location is None else f"<held {self.name}, enqueued at {self.location}>"

@@ -78,7 +78,7 @@ class LoopWatch:
 
     def start(self) -> None:
         """Begin to watch the loop that runs on this thread."""
-        self.thread = threading.get_ident()
+        self.thread: int = threading.get_ident()
         self._beat = beat = _Beat(current_host(), self.thread)
         self._thread = threading.Thread(target=self._watch, args=(beat,), name="aioarray-loop-watch", daemon=True)
         self._thread.start()
@@ -102,7 +102,7 @@ class LoopWatch:
                 seen[_where(beat.thread)] += 1
                 wait = self._interval
             lag = beat.at - begun
-            self.largest = max(self.largest, lag)
+            self.largest: float = max(self.largest, lag)
             self.lags.append(lag)
             if lag > self._noticed:
                 del seen[None]

@@ -75,7 +75,7 @@ class JitFunction(Generic[P, R]):
                 "call gives pending Arrays that can be awaited"
             )
         functools.update_wrapper(self, function)
-        self.name = name or _name_of(function)
+        self.name: str = name or _name_of(function)
         # Key -> entry: of all its programs, and of those that may be launched on the spot. The cache of programs, which
         # evicts from both, knows this function by these names.
         self.programs: dict[Any, Entry] = {}

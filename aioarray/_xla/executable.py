@@ -55,9 +55,9 @@ class Executable:
 
     def __init__(self, executable: LoadedExecutable, device: Device) -> None:
         self._executable = executable
-        self.device = device
-        self.execute = executable.execute_sharded
-        self.cost = _cost(executable)
+        self.device: Device = device
+        self.execute: LoadedExecutable = executable.execute_sharded
+        self.cost: Cost = _cost(executable)
 
     def memory(self) -> Memory:
         """The memory one run takes."""

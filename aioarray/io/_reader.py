@@ -56,7 +56,7 @@ class SafetensorsReader(Mapping[str, Array]):
     specs: Mapping[str, ArraySpec]
 
     def __init__(self, path: str | os.PathLike[str], *, memory_map: bool = False) -> None:
-        self.path = os.fspath(path)
+        self.path: str = os.fspath(path)
         where = _find(self.path)
         self._files: dict[str, File] = {}
         self._places: dict[str, File] = {}

@@ -121,7 +121,7 @@ class ArrayResponse(Response):  # type: ignore[misc, unused-ignore]
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Wait for the values and send them."""
         host = await aio.to_host(self._content)
-        self.body = orjson.dumps(host, default=_plain, option=orjson.OPT_SERIALIZE_NUMPY)
+        self.body: Any = orjson.dumps(host, default=_plain, option=orjson.OPT_SERIALIZE_NUMPY)
         self.headers["content-length"] = str(len(self.body))
         await super().__call__(scope, receive, send)
 

@@ -38,9 +38,9 @@ class TensorSpec:
     __slots__ = ("dtype", "pad", "shape")
 
     def __init__(self, shape: Sequence[int | str | None], dtype: Any, *, pad: Any = 0) -> None:
-        self.shape = tuple(shape)
+        self.shape: tuple[int | str | None, ...] = tuple(shape)
         self.dtype: np.dtype[Any] = aio.ShapeDtype((), dtype).dtype
-        self.pad = pad
+        self.pad: Any = pad
         for n in self.shape:
             if isinstance(n, int) and n < 0:
                 raise ValueError(f"TensorSpec: dimension {n} is negative; give a length, the name of one, or None")

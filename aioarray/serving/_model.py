@@ -72,7 +72,7 @@ class Model:
         self._fn = fn
         self._output_names = None if outputs is None else tuple(outputs)
         self.options = options
-        self.max_rows = int(options.get("max_queue", 1024))
+        self.max_rows: int = int(options.get("max_queue", 1024))
         # The loop's thread only, from `start` on.
         self.batcher: Batcher | None = None
         self.outputs: dict[str, tuple[np.dtype[Any], tuple[int, ...]]] = {}  # data type and shape of one example

@@ -68,7 +68,7 @@ class Registry:
         self._progress = progress
         self._entries: dict[str, dict[str, _Entry]] = {}
         self._group: TaskGroup | None = None
-        self.settled = anyio.Event()  # all models that it was made with are ready, or failed
+        self.settled: Event = anyio.Event()  # all models that it was made with are ready, or failed
         self.starting = 0  # of the models it was made with, how many are not settled
         self.failures: dict[str, str] = {}
         self._closing = False

@@ -60,30 +60,30 @@ class Request:
         deadline: float = math.inf,
         wake: Callable[[], object] = lambda: None,
     ) -> None:
-        self.group = group  # requests of one group can be in one batch
-        self.rows = rows
-        self.single = single  # one example, without a batch axis
+        self.group: Hashable = group  # requests of one group can be in one batch
+        self.rows: int = rows
+        self.single: bool = single  # one example, without a batch axis
         self.leaves = leaves or []  # the input, on the host; emptied at the end
-        self.lengths = lengths  # the lengths that are padded, by the names' order in the specs
-        self.cost = cost  # of one row
-        self.priority = priority  # 0 goes first
-        self.client = client
-        self.deadline = deadline
+        self.lengths: tuple[int, ...] = lengths  # the lengths that are padded, by the names' order in the specs
+        self.cost: float = cost  # of one row
+        self.priority: int = priority  # 0 goes first
+        self.client: Hashable = client
+        self.deadline: float = deadline
         self.wake = wake  # resumes the task that waits; called once
         self.channel: Any = None  # of a stream
         self.span: Any = None  # what the task's trace was at the call
 
         # Set by the queue
-        self.sequence = 0
-        self.tag = 0.0  # its turn in the fair order
-        self.arrived = 0.0
-        self.started = math.nan  # when its first rows left in a batch
-        self.queued = False  # has rows that are in no batch yet
-        self.taken = 0  # rows that are, or were, in batches
+        self.sequence: int = 0
+        self.tag: float = 0.0  # its turn in the fair order
+        self.arrived: float = 0.0
+        self.started: float = math.nan  # when its first rows left in a batch
+        self.queued: bool = False  # has rows that are in no batch yet
+        self.taken: int = 0  # rows that are, or were, in batches
 
         # Set by `finish`, `fail` and the batcher
         self.done = False
-        self.unanswered = rows  # rows without a result
+        self.unanswered: int = rows  # rows without a result
         self.results: list[tuple[int, Any]] = []  # (first row, leaves of the results)
         self.structure: Any = None  # of the result
         self.failed = False
@@ -97,7 +97,7 @@ class Request:
     def fail(self, error: BaseException) -> None:
         """End with an error."""
         self.results = []
-        self.failed = True
+        self.failed: bool = True
         self.error = error
         self.traceback = error.__traceback__
         self._end()
@@ -115,7 +115,7 @@ class Request:
 
     def _end(self) -> None:
         assert not self.done
-        self.done = True
+        self.done: bool = True
         self.leaves = []
         self.channel = None
         self.wake()
@@ -144,8 +144,8 @@ class Batch:
     __slots__ = ("expected", "group", "parts", "rows", "started")
 
     def __init__(self, group: Hashable, parts: list[Part], rows: int, started: float, expected: float) -> None:
-        self.group = group
-        self.parts = parts
-        self.rows = rows
-        self.started = started
-        self.expected = expected  # seconds it should take; 0 when nothing is known
+        self.group: Hashable = group
+        self.parts: list[Part] = parts
+        self.rows: int = rows
+        self.started: float = started
+        self.expected: float = expected  # seconds it should take; 0 when nothing is known

@@ -109,9 +109,9 @@ class Recorder:
         self.accepted = self.completed = self.failed = self.expired = self.cancelled = 0
         self.invalid = self.rejected = self.hopeless = 0
         self.batches = self.rows = self.bisections = 0
-        self.batch_rows = Histogram(ROWS)
-        self.queue_seconds = Histogram(SECONDS)
-        self.batch_seconds = Histogram(SECONDS)
+        self.batch_rows: Histogram = Histogram(ROWS)
+        self.queue_seconds: Histogram = Histogram(SECONDS)
+        self.batch_seconds: Histogram = Histogram(SECONDS)
         self.buckets: OrderedDict[str, BucketStats] = OrderedDict()
 
     @property

@@ -48,12 +48,12 @@ class Channel:
     __slots__ = ("abandoned", "arrived", "items", "limit", "request", "x")
 
     def __init__(self, x: Any, request: Request, limit: int) -> None:
-        self.x = x  # until it has joined
-        self.request = request
+        self.x: Any = x  # until it has joined
+        self.request: Request = request
         self.items: deque[Any] = deque()
-        self.limit = limit
+        self.limit: int = limit
         self.arrived: anyio.Event | None = None  # while a task waits
-        self.abandoned = False  # set by any thread, when the consumer's last reference goes
+        self.abandoned: bool = False  # set by any thread, when the consumer's last reference goes
 
     def wake(self) -> None:
         """Resume the task that waits."""

@@ -92,7 +92,7 @@ class Watchdog:
             reported = beat
             self.stalls += 1
             frame: Any = sys._current_frames().get(self._thread_id)
-            self.where = "".join(traceback.format_stack(frame, 12)) if frame is not None else ""
+            self.where: str = "".join(traceback.format_stack(frame, 12)) if frame is not None else ""
             logger.warning("the event loop is held up for %.2f s, at:\n%s", late, self.where)
 
     def lag(self) -> LoopLag:

@@ -180,11 +180,11 @@ class Plugin:
     """The hooks; one for each pytest session, which may run inside another one's test."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self.base = configured(config)
-        self.leak_bytes = int(config.getini("aioarray_leak_bytes"))
-        self.grace = float(config.getini("aioarray_leak_grace"))
+        self.base: Settings = configured(config)
+        self.leak_bytes: int = int(config.getini("aioarray_leak_bytes"))
+        self.grace: float = float(config.getini("aioarray_leak_grace"))
         limit = config.getoption("aioarray_durations")
-        self.durations = Durations(limit) if limit else None
+        self.durations: Durations | None = Durations(limit) if limit else None
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Refuse wrong settings before any test runs."""
