@@ -46,6 +46,10 @@ if TYPE_CHECKING:
 
 ArrayLike: TypeAlias = Union["Array", np.ndarray, np.generic, bool, int, float, complex, Sequence[Any]]
 
+# The operators: functions of the array, and for binary ones of the other operand.
+_Unary: TypeAlias = "Callable[[Array], Array]"
+_Binary: TypeAlias = "Callable[[Array, ArrayLike], Array]"
+
 _scheduler = engine.scheduler
 
 

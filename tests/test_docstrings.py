@@ -43,6 +43,10 @@ VARIADIC = {
 }
 
 
+# Functions whose example would need more than there is in one.
+WITHOUT_EXAMPLE = {"aioarray.serving.cancel_on_disconnect": "a request over HTTP"}
+
+
 def public_modules() -> list[ModuleType]:
     """The package and every module right under it whose name has no leading underscore."""
     names = sorted(m.name for m in pkgutil.iter_modules(aio.__path__) if not m.name.startswith("_"))
@@ -125,6 +129,11 @@ def test_docstring_begins_with_one_line(name: str, thing: object) -> None:
     first, *rest = inspect.cleandoc(thing.__doc__ or "").splitlines() or [""]
     assert first.strip(), f"{name} has no docstring"
     assert not rest or not rest[0].strip(), f"{name}: the first line of the docstring runs on: {rest[0]!r}"
+
+
+@each({name: function for name, function in FUNCTIONS.items() if name not in WITHOUT_EXAMPLE})
+def test_functions_have_an_example(name: str, thing: object) -> None:
+    assert examples_of(name, thing), f"{name} has no example"
 
 
 @each(FUNCTIONS)

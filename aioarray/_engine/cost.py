@@ -42,27 +42,27 @@ class LaunchClass:
     def __init__(self, cost: Cost, bounded: bool, steady: bool = True) -> None:
         seconds = predict(cost)
         if bounded and seconds < TINY_SECONDS:
-            self.current = TINY
+            self.current: int = TINY
         elif bounded and seconds < QUICK_SECONDS:
             self.current = QUICK
         else:
             self.current = DEAR
-        self.proofs = 0
+        self.proofs: int = 0
         self.steady: bool = steady  # otherwise short launches prove nothing about the next one
         # Doubles with each disappointment, so that a program on the border does not go back and forth.
-        self.needed = 2
+        self.needed: int = 2
 
     def launched_inline(self, seconds: float) -> None:
         """A launch on the caller's thread took ``seconds``."""
         if seconds > LIMIT_SECONDS and self.current == QUICK:
             self.current = DEAR
             self.proofs = 0
-            self.needed: int = min(self.needed * 2, 64)
+            self.needed = min(self.needed * 2, 64)
 
     def launched_on_worker(self, seconds: float) -> None:
         """A launch on a worker, all of its inputs ready, took ``seconds``."""
         if self.current != DEAR or not self.steady:
             return
-        self.proofs: int = self.proofs + 1 if seconds < PROVEN_SECONDS else 0
+        self.proofs = self.proofs + 1 if seconds < PROVEN_SECONDS else 0
         if self.proofs >= self.needed:
-            self.current: int = QUICK
+            self.current = QUICK

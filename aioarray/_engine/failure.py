@@ -100,11 +100,11 @@ class Failure:
         self.status: str = status
         self.message: str = message
         self.compiling: bool = compiling
-        self.seen = False  # set by whoever raises it, any thread
+        self.seen: bool = False  # set by whoever raises it, any thread
 
     def exception(self) -> AioArrayError:
         """A fresh exception: instances are not shared, since each raise writes its own traceback into it."""
-        self.seen: bool = True
+        self.seen = True
         error: AioArrayError
         if self.compiling:
             error = CompileError(self._text())

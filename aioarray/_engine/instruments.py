@@ -113,14 +113,16 @@ class Compilation:
         self.submitted: float = perf_counter()
         self.begun: float | None = None
         self.done: float | None = None
-        self.outcome = "pending"  # then "compiled", "loaded" from disk, "shared" with an equal program, or "failed"
+        self.outcome: str = (
+            "pending"  # then "compiled", "loaded" from disk, "shared" with an equal program, or "failed"
+        )
         self.failure: Failure | None = None
 
     def finish(self, outcome: str, failure: Failure | None) -> None:
         """The program is through."""
         self.done = perf_counter()
         self.begun = self.done if self.begun is None else self.begun  # it waited for an equal one
-        self.outcome: str = outcome
+        self.outcome = outcome
         self.failure = failure
         for instrument in self.instruments:
             instrument.on_compiled(self)
@@ -136,7 +138,7 @@ class Wait:
         self.observation: Observation = observation
         self.origin: Origin | None = origin()
         self.thread: int = threading.get_ident()
-        self.cancelled = False  # it ended before the launch did
+        self.cancelled: bool = False  # it ended before the launch did
         self.done: float | None = None
         self.begun: float = perf_counter()
         for instrument in observation.instruments:
@@ -145,7 +147,7 @@ class Wait:
     def finish(self, cancelled: bool) -> None:
         """The waiting is over."""
         self.done = perf_counter()
-        self.cancelled: bool = cancelled
+        self.cancelled = cancelled
         if not cancelled and self.observation.awaited is None:
             self.observation.awaited = self.done
 

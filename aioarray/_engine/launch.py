@@ -104,14 +104,14 @@ class Program:
         self.launch_class: LaunchClass | None = None
         self.tiny: bool = False
         # Seen to be over when the launch returns, or not to be, many times running: XLA decides that once a program.
-        self.synchronous = False
-        self.asynchronous = False
-        self.proofs = 0  # how many times running; negative if it was not over
+        self.synchronous: bool = False
+        self.asynchronous: bool = False
+        self.proofs: int = 0  # how many times running; negative if it was not over
         self.failure: Failure | None = None  # why it does not compile
         self.requested: bool = False  # handed to the compile service
         self.waiting: list[ReferenceType[Launch]] = []  # launches that wait for the executable
         self.cached: bool = False  # it was entered in the cache of programs; set there
-        self.used = True  # set by any thread at each use, cleared by eviction
+        self.used: bool = True  # set by any thread at each use, cleared by eviction
 
     def was_over(self, over: bool) -> bool:
         """Learn from a launch of this quick program on ready inputs whether it was over when it returned. Any thread.
@@ -119,10 +119,10 @@ class Program:
         What XLA runs in the calling thread it always does. Even if this were wrong: the work of a quick program is over
         in microseconds, and nothing but the count of the window depends on it.
         """
-        self.used: bool = True
-        self.proofs: int = max(self.proofs, 0) + 1 if over else min(self.proofs, 0) - 1
-        self.synchronous: bool = self.proofs >= PROOFS
-        self.asynchronous: bool = self.proofs <= -PROOFS
+        self.used = True
+        self.proofs = max(self.proofs, 0) + 1 if over else min(self.proofs, 0) - 1
+        self.synchronous = self.proofs >= PROOFS
+        self.asynchronous = self.proofs <= -PROOFS
         return over
 
 
@@ -174,7 +174,9 @@ class Launch:
     ) -> None:
         self.program: Program = program
         self.arguments: list[Any] = arguments  # emptied at launch
-        self.sources: list[Pending] = sources  # the arguments that were unfinished, to find whose error this one inherits
+        self.sources: list[Pending] = (
+            sources  # the arguments that were unfinished, to find whose error this one inherits
+        )
         self.origin: Origin | None = origin
         self.state: int = state
         self.begun: float | None = None  # the call into PJRT; the fast path does not take the time

@@ -180,8 +180,8 @@ class Grid:
         return "aioarray.ogrid" if self._sparse else "aioarray.mgrid"
 
 
-mgrid = Grid(False)
-ogrid = Grid(True)
+mgrid: Grid = Grid(False)
+ogrid: Grid = Grid(True)
 
 
 def unravel_index(x: ArrayLike, /, shape: Shape, order: Order = "C") -> tuple[Array, ...]:

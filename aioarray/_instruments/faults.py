@@ -42,8 +42,8 @@ class Injector(Scope):
         self._match = match
         self._nth: Container[int] | None = (nth,) if isinstance(nth, int) else nth
         self._match_compile = match_compile
-        self.matched = 0
-        self.injected = 0
+        self.matched: int = 0
+        self.injected: int = 0
         self._lock = threading.Lock()
         self._programs: dict[Program, bool] = {}  # those whose compile was looked at, and whether it fails
 
@@ -104,7 +104,7 @@ class Delay(Scope):
         self._seconds = seconds
         self._match = match
         self._lock = threading.Lock()
-        self.matched = 0
+        self.matched: int = 0
 
     def __repr__(self) -> str:
         return f"<delays by {self._seconds} s; {self.matched} so far>"

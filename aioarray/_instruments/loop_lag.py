@@ -57,9 +57,9 @@ class LoopWatch:
         self._noticed = noticed
         self._interval = interval
         self.blocked: list[Blocked] = []  # appended to by the watching thread
-        self.largest = 0.0  # seconds; written by the watching thread
+        self.largest: float = 0.0  # seconds; written by the watching thread
         self.lags: list[float] = []  # of all looks, in seconds; appended to by the watching thread
-        self.thread = 0  # the loop's
+        self.thread: int = 0  # the loop's
         self._thread: threading.Thread | None = None
         self._stopped = threading.Event()
         self._beat: _Beat | None = None
@@ -78,7 +78,7 @@ class LoopWatch:
 
     def start(self) -> None:
         """Begin to watch the loop that runs on this thread."""
-        self.thread: int = threading.get_ident()
+        self.thread = threading.get_ident()
         self._beat = beat = _Beat(current_host(), self.thread)
         self._thread = threading.Thread(target=self._watch, args=(beat,), name="aioarray-loop-watch", daemon=True)
         self._thread.start()
@@ -102,7 +102,7 @@ class LoopWatch:
                 seen[_where(beat.thread)] += 1
                 wait = self._interval
             lag = beat.at - begun
-            self.largest: float = max(self.largest, lag)
+            self.largest = max(self.largest, lag)
             self.lags.append(lag)
             if lag > self._noticed:
                 del seen[None]

@@ -144,7 +144,11 @@ def get_client() -> Any:
 
 
 def devices() -> tuple[Device, ...]:
-    """The devices of this process, in order of their ids."""
+    """The devices of this process, in order of their ids.
+
+    >>> aio.zeros(1).device == aio.devices()[0]
+    True
+    """
     get_client()
     return _process.devices
 

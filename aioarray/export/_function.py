@@ -77,7 +77,7 @@ class ExportedFunction:
         self.in_specs: Any = in_tree.build(iter(map(_spec, in_types)))
         self.out_specs: Any = out_tree.build(iter(map(_spec, out_types)))
         names = set().union(*(_dimensions.variables(n) for kind in in_types for n in kind.shape))
-        self.dimensions = tuple(sorted(names))
+        self.dimensions: tuple[str, ...] = tuple(sorted(names))
         self._paths = [path for path, _ in self._leaves(in_tree.build(iter(in_types)))]
         _check(source, module, in_types, out_types, kept, platforms, names)
         first = platforms.index(platform) if platform is not None and len(platforms) > 1 else None

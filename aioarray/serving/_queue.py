@@ -57,7 +57,7 @@ class Client:
 
     def __init__(self) -> None:
         self.end = 0.0  # the tag where its last request ends
-        self.requests = 0  # queued
+        self.requests: int = 0  # queued
 
 
 class BatchQueue:
@@ -76,8 +76,8 @@ class BatchQueue:
         max_wait: float = math.inf,
         eager: bool = True,
     ) -> None:
-        self.rows = 0  # queued
-        self.requests = 0
+        self.rows: int = 0  # queued
+        self.requests: int = 0
         self.running: dict[Batch, None] = {}
         self.draining = False
         self._estimates = estimates

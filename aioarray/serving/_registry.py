@@ -68,8 +68,8 @@ class Registry:
         self._progress = progress
         self._entries: dict[str, dict[str, _Entry]] = {}
         self._group: TaskGroup | None = None
-        self.settled: Event = anyio.Event()  # all models that it was made with are ready, or failed
-        self.starting = 0  # of the models it was made with, how many are not settled
+        self.settled: anyio.Event = anyio.Event()  # all models that it was made with are ready, or failed
+        self.starting: int = 0  # of the models it was made with, how many are not settled
         self.failures: dict[str, str] = {}
         self._closing = False
 

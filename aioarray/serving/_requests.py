@@ -63,13 +63,13 @@ class Request:
         self.group: Hashable = group  # requests of one group can be in one batch
         self.rows: int = rows
         self.single: bool = single  # one example, without a batch axis
-        self.leaves = leaves or []  # the input, on the host; emptied at the end
+        self.leaves: list[np.ndarray[Any, Any]] = leaves or []  # the input, on the host; emptied at the end
         self.lengths: tuple[int, ...] = lengths  # the lengths that are padded, by the names' order in the specs
         self.cost: float = cost  # of one row
         self.priority: int = priority  # 0 goes first
         self.client: Hashable = client
         self.deadline: float = deadline
-        self.wake = wake  # resumes the task that waits; called once
+        self.wake: Callable[[], object] = wake  # resumes the task that waits; called once
         self.channel: Any = None  # of a stream
         self.span: Any = None  # what the task's trace was at the call
 
@@ -82,11 +82,11 @@ class Request:
         self.taken: int = 0  # rows that are, or were, in batches
 
         # Set by `finish`, `fail` and the batcher
-        self.done = False
+        self.done: bool = False
         self.unanswered: int = rows  # rows without a result
         self.results: list[tuple[int, Any]] = []  # (first row, leaves of the results)
         self.structure: Any = None  # of the result
-        self.failed = False
+        self.failed: bool = False
         self.error: BaseException | None = None  # until it was raised
         self.traceback: TracebackType | None = None  # where it was raised
 
@@ -97,7 +97,7 @@ class Request:
     def fail(self, error: BaseException) -> None:
         """End with an error."""
         self.results = []
-        self.failed: bool = True
+        self.failed = True
         self.error = error
         self.traceback = error.__traceback__
         self._end()
@@ -115,7 +115,7 @@ class Request:
 
     def _end(self) -> None:
         assert not self.done
-        self.done: bool = True
+        self.done = True
         self.leaves = []
         self.channel = None
         self.wake()

@@ -108,7 +108,9 @@ class Recorder:
     def __init__(self) -> None:
         self.accepted = self.completed = self.failed = self.expired = self.cancelled = 0
         self.invalid = self.rejected = self.hopeless = 0
-        self.batches = self.rows = self.bisections = 0
+        self.batches: int = 0
+        self.rows: int = 0
+        self.bisections: int = 0
         self.batch_rows: Histogram = Histogram(ROWS)
         self.queue_seconds: Histogram = Histogram(SECONDS)
         self.batch_seconds: Histogram = Histogram(SECONDS)

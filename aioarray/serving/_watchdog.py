@@ -43,8 +43,8 @@ class Watchdog:
         if not limit > 0:
             raise ValueError(f"Watchdog: limit is {limit}; it must be above 0")
         self.limit = limit
-        self.stalls = 0  # the watching thread's
-        self.where = ""  # the watching thread's: the stack of the latest stall
+        self.stalls: int = 0  # the watching thread's
+        self.where: str = ""  # the watching thread's: the stack of the latest stall
         self._samples: deque[float] = deque(maxlen=WINDOW)
         self._most = 0.0
         self._beat = time.monotonic()
@@ -92,7 +92,7 @@ class Watchdog:
             reported = beat
             self.stalls += 1
             frame: Any = sys._current_frames().get(self._thread_id)
-            self.where: str = "".join(traceback.format_stack(frame, 12)) if frame is not None else ""
+            self.where = "".join(traceback.format_stack(frame, 12)) if frame is not None else ""
             logger.warning("the event loop is held up for %.2f s, at:\n%s", late, self.where)
 
     def lag(self) -> LoopLag:
