@@ -20,6 +20,7 @@ from .artifacts import DYNAMIC
 from .bindings import Buffer, LoadedExecutable, ResultHandler, SpecLike, installed_version
 from .buffers import (
     can_alias,
+    collect_garbage,
     copy_to_device,
     delete,
     error_buffer,
@@ -64,6 +65,7 @@ __all__ = [
     "can_alias",
     "check_version",
     "client_exists",
+    "collect_garbage",
     "compile",
     "copy_to_device",
     "default_device",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ALIGNMENT",
     "can_alias",
+    "collect_garbage",
     "copy_to_device",
     "delete",
     "error_buffer",
@@ -151,6 +152,15 @@ def copy_to_device(buffer: Buffer, spec: SpecLike, device: Device) -> Buffer:
     Raises DeletedArrayError.
     """
     return bindings.copy_to_device(buffer, device._device_list, device._sharding)
+
+
+def collect_garbage() -> None:
+    """Let go of what XLA's threads have let go of: jaxlib keeps such references until the next call that may drop them.
+
+    Memory that was exported over DLPack is one of them, and what it was a view of comes after it.
+    """
+    for _ in range(2):
+        _jax.collect_garbage()
 
 
 def to_dlpack(buffer: Buffer, *, max_version: tuple[int, int] | None = None, copied: bool = False) -> Any:

@@ -155,6 +155,7 @@ def memory(earlier: Before, limit: int) -> list[str]:
     if grown <= limit:
         return []
     gc.collect()
+    _xla.collect_garbage()
     buffers = _live_buffers()
     grown = sum(map(_xla.nbytes, buffers)) - earlier.buffer_bytes
     if grown <= limit:
