@@ -66,11 +66,18 @@ def full_like(node: Node, value: Any) -> Node:
     return broadcast_to(scalar(value, node.dtype), node.shape)
 
 
-CONVERT = Op(
-    "astype",
-    lambda x, *, dtype, weak=False: array_spec(x.shape, dtype, None, weak),
-    stablehlo("stablehlo.convert"),
-)
+def _lower_convert(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> str:
+    spec = node.inputs[0].spec
+    if spec.dtype == _dtypes.bool_ and node.dtype in _dtypes.FLOATING:
+        # XLA takes the product of a converted bool and a number for a choice of the number or 0, also where the number
+        # is infinite or NaN. Not so of an integer.
+        whole = array_spec(spec.shape, _dtypes.int8)
+        operands = (emitter.op("stablehlo.convert", operands, (spec,), (whole,)),)
+        spec = whole
+    return emitter.op("stablehlo.convert", operands, (spec,), node.specs)
+
+
+CONVERT = Op("astype", lambda x, *, dtype, weak=False: array_spec(x.shape, dtype, None, weak), _lower_convert)
 BROADCAST = Op(
     "broadcast_to",
     lambda x, *, shape, dimensions: x.with_shape(shape),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from numpy.testing import assert_array_equal
 
 from aioarray import _config
 from aioarray._graph import array_spec, input_node
@@ -267,3 +268,12 @@ def test_neighbours_signs_and_classes_of_anything(dtype: str, data: st.DataObjec
     assert_same(
         evaluate(elementwise.nextafter, x, y)[different], np.nextafter(x, y)[different], x[different], y[different]
     )
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")
+def test_products_of_bools_with_infinities_and_nan_are_those_of_zero_and_one() -> None:
+    truth = np.array([False, True, False])
+    numbers = np.array([np.inf, np.inf, np.nan], np.float32)
+    assert_array_equal(evaluate(elementwise.multiply, truth, numbers), np.array([np.nan, np.inf, np.nan], np.float32))
+    quotients = evaluate(elementwise.divide, truth[:, None], truth)
+    assert_array_equal(quotients, np.array([[np.nan, 0, np.nan], [np.inf, 1, np.inf], [np.nan, 0, np.nan]], np.float32))

@@ -113,10 +113,14 @@ def largest(arguments: Any) -> float:
     return max(sizes)
 
 
-def same(got: np.ndarray, want: np.ndarray, bound: float, scale: float) -> np.ndarray:
-    """Where ``got`` is within ``bound`` of ``want``."""
+def same(got: np.ndarray, want: np.ndarray, bound: float, scale: float | np.ndarray) -> np.ndarray:
+    """Where ``got`` is within ``bound`` of ``want``; complex numbers by parts, at the size of the number."""
     if got.dtype.kind not in "fc":
         return got == want
+    if got.dtype.kind == "c":
+        want = want.astype(got.dtype)
+        scale = np.maximum(np.where(np.isfinite(want), np.abs(want), 0), scale)
+        return same(got.real, want.real, bound, scale) & same(got.imag, want.imag, bound, scale)
     limits = np.finfo(got.dtype)
     with np.errstate(all="ignore"):
         want = want.astype(got.dtype)
