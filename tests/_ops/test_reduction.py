@@ -174,6 +174,7 @@ def test_refuses() -> None:
         reduction.sum(node((2, 3)), (0, -2), None, False)
 
 
+@pytest.mark.filterwarnings("ignore:invalid value encountered in reduce:RuntimeWarning")  # NumPy's, of bfloat16
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ml_dtypes.bfloat16], ids=lambda d: d.__name__)
 @pytest.mark.parametrize("shape", [(3,), (4096,), (10001,), (60, 257), (257, 60)], ids=str)
 @pytest.mark.parametrize("place", [0, 0.5, 1], ids=["first", "middle", "last"])
