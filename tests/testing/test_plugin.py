@@ -354,7 +354,7 @@ async def test_slow(x):
     result = run(source)
     result.assert_outcomes(passed=1, failed=2)
     result.stdout.fnmatch_lines(
-        ["aioarray: the event loop was held for longer than max_loop_lag=150 ms:", "*in test_slow"]
+        ["aioarray: the event loop was held for longer than max_loop_lag=150 ms:", "*in test_slow*"]
     )
 
 
