@@ -113,6 +113,48 @@ def test_a_table_has_its_place_between_two_marks(quick_run: tuple[dict[str, Any]
         _markdown.updated("nothing here", result)
 
 
+def figures(name: str, group: str, ours: float, theirs: float, limit: float) -> dict[str, Any]:
+    """The result of a row with one target beside JAX."""
+    ratio = ours / theirs
+    target = {"against": "jax", "limit": limit, "unit": "s", "value": ratio, "reached": ratio <= limit, "close": False}
+    return {
+        **{"name": name, "group": group, "unit": "s", "neutral": False, "note": "", "targets": [target]},
+        "figures": {"aioarray": {"median": ours}, "jax": {"median": theirs}},
+        "ratios": {"jax": {"median": ratio}},
+    }
+
+
+def test_rows_of_a_group_share_a_line_of_the_table() -> None:
+    benchmark = {
+        **{"name": "copies", "title": "Copies", "loop": "", "means": []},
+        "rows": [
+            figures("there, 1 KB", "there", 1e-3, 2e-3, 1.0),
+            figures("back, 1 KB", "back", 1e-3, 4e-3, 1.0),
+            figures("there, 1 MB", "there", 3.0, 2.0, 1.0),
+            figures("back, 1 MB", "back", 3e-3, 1.0, 1.0),
+        ],
+    }
+    machine = {"processor": "P", "cores": 2, "system": "S"}
+    text = _markdown.section({"machine": machine, "versions": {"python": "3"}, "benchmarks": [benchmark]})
+    assert text.splitlines()[4:] == [
+        "| **Copies: 1 KB / 1 MB** | | | | |",
+        "| there | 1.00 ms / 3.00 s | 2.00 ms / 2.00 s | 0.50 / 1.50 | ≤ 1 of jax, **missed** by 1 MB |",
+        "| back | 1.00 ms / 3.00 ms | 4.00 ms / 1.00 s | 0.25 / < 0.01 | ≤ 1 of jax |",
+    ]
+
+
+def test_rows_with_a_mean_are_summed_up() -> None:
+    mean = {"against": "jax", "limit": 1.0, "unit": "", "value": 0.87, "reached": True, "close": False}
+    rows = [figures("sin", "sin", 1.0, 2.0, 1.0), figures("cos", "cos", 3.0, 2.0, 1.25)]
+    machine = {"processor": "P", "cores": 2, "system": "S"}
+    benchmark = {"name": "x", "title": "Operations", "loop": "", "means": [mean], "rows": rows}
+    text = _markdown.section({"machine": machine, "versions": {"python": "3"}, "benchmarks": [benchmark]})
+    assert text.splitlines()[5:] == [
+        "| 2 operations, geometric mean beside jax | | | 0.87 (0.50 to 1.50) | ≤ 1 of jax |",
+        "| each of them | | | | sin ≤ 1 of jax; cos ≤ 1.25 of jax **missed** |",
+    ]
+
+
 def test_names_with_wildcards_and_rows() -> None:
     assert [choice.entry.name for choice in choose(["eager_*"])] == ["eager_small", "eager_large", "eager_chain"]
     (choice,) = choose(["numerics/so*"])

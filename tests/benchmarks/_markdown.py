@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 from ._text import describe, quantity, targets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 # A ratio is said to have moved if it did so by more than this factor.
 MOVED = 1.15
 # The event loop whose figures are shown; the others are in the JSON and on the page.
 LOOP = "asyncio"
+# So many rows that missed a target are named; more are counted.
+NAMED = 6
 # Between these lines of a file, the section is replaced.
 BEGIN, END = "<!-- benchmarks -->\n", "<!-- end of benchmarks -->\n"
 
@@ -44,40 +46,92 @@ def section(result: Mapping[str, Any]) -> str:
     for benchmark in result["benchmarks"]:
         if benchmark["loop"] not in ("", LOOP):
             continue
-        lines.append(f"| **{benchmark['title']}** | | | | |")
         lines += _lines(benchmark)
         notes += [f"{row['name']}: {row['note']}." for row in benchmark["rows"] if row["note"] and _lost(row)]
     return "\n".join([*lines, *(["", *dict.fromkeys(notes)] if notes else [])]) + "\n"
 
 
-def _lines(benchmark: Mapping[str, Any]) -> Iterator[str]:
-    for mean in benchmark["means"]:
-        ratios = [row["ratios"][mean["against"]]["median"] for row in benchmark["rows"] if row["ratios"]]
-        yield (
-            f"| geometric mean of {len(ratios)} operations, beside {mean['against']} | | | {mean['value']:.2f} "
-            f"({min(ratios):.2f} to {max(ratios):.2f}) | {_wanted(mean)} |"
-        )
-    for row in benchmark["rows"]:
-        # Where there is a mean, only what it hides.
-        if not row["neutral"] and row["figures"].get("aioarray") and (not benchmark["means"] or _lost(row)):
-            yield _line(row)
+def _lines(benchmark: Mapping[str, Any]) -> list[str]:
+    """A heading and a line for each group of rows; where there are means, those and one line for all rows."""
+    title, rows = benchmark["title"], [row for row in benchmark["rows"] if not row["neutral"] and _ours(row)]
+    if benchmark["means"]:
+        means = [_mean(mean, rows) for mean in benchmark["means"]]
+        return [_heading(title), *means, f"| each of them | | | | {_wanted({row['name']: row for row in rows})} |"]
+    groups: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for row in rows:
+        label = row["name"].removeprefix(row["group"]).removeprefix(", ")
+        groups.setdefault(row["group"], {})[label] = row
+    labels = {group: " / ".join(members) for group, members in groups.items()}
+    if len(set(labels.values())) == 1:  # once for all of them
+        title, labels = _labelled(title, next(iter(labels.values()))), dict.fromkeys(groups, "")
+    return [_heading(title), *(_line(_labelled(group, labels[group]), groups[group]) for group in groups)]
+
+
+def _heading(title: str) -> str:
+    return f"| **{title}** | | | | |"
+
+
+def _labelled(name: str, labels: str) -> str:
+    return f"{name}: {labels}" if labels else name
+
+
+def _ours(row: Mapping[str, Any]) -> Any:
+    return row["figures"].get("aioarray")
+
+
+def _mean(mean: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+    ratios = [row["ratios"][mean["against"]]["median"] for row in rows if mean["against"] in row["ratios"]]
+    return (
+        f"| {len(ratios)} operations, geometric mean beside {mean['against']} | | | {mean['value']:.2f} "
+        f"({min(ratios):.2f} to {max(ratios):.2f}) | {_mark(mean, not mean['reached'])} |"
+    )
+
+
+def _line(name: str, rows: Mapping[str, Mapping[str, Any]]) -> str:
+    """The line of ``rows``, by what each is called within their group."""
+    ours = [quantity(_ours(row)["median"], row["unit"]) for row in rows.values()]
+    theirs, ratios = [], []
+    for row in rows.values():
+        against = next((other for other in ("jax", "jax to thread") if other in row["figures"]), None)
+        theirs.append(quantity(row["figures"][against]["median"], row["unit"]) if against else "")
+        ratios.append(_ratio(row["ratios"][against]["median"]) if against in row["ratios"] else "")
+    cells = (" / ".join(values) if any(values) else "" for values in (ours, theirs, ratios))
+    return f"| {name.replace('|', ' ')} | {' | '.join(cells)} | {_wanted(rows)} |"
+
+
+def _ratio(value: float) -> str:
+    return f"{value:.2f}" if value >= 0.01 else "< 0.01"
+
+
+def _wanted(rows: Mapping[str, Mapping[str, Any]]) -> str:
+    """What the rows, by their labels, have to reach, and which of them did not."""
+    judged: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for label, row in rows.items():
+        for target in row["targets"]:
+            if target["reached"] is not None:
+                judged.setdefault(describe(target), {})[label] = target
+    return "; ".join(_judgement(targets_of, len(rows)) for targets_of in judged.values())
+
+
+def _judgement(targets_of: Mapping[str, Mapping[str, Any]], count: int) -> str:
+    """What one target says of those of ``count`` rows that have it."""
+    lost = [label for label, target in targets_of.items() if not target["reached"]]
+    part = _mark(next(iter(targets_of.values())), len(lost) == len(targets_of))
+    if len(targets_of) < count:
+        part = f"{_enumerated(list(targets_of), count)} {part}"
+    return f"{part}, **missed** by {_enumerated(lost, count)}" if 0 < len(lost) < len(targets_of) else part
+
+
+def _enumerated(labels: Sequence[str], count: int) -> str:
+    return ", ".join(labels) if len(labels) <= NAMED else f"{len(labels)} of {count}"
+
+
+def _mark(target: Mapping[str, Any], lost: bool) -> str:
+    return f"≤ {describe(target)}{' **missed**' if lost else ''}"
 
 
 def _lost(row: Mapping[str, Any]) -> bool:
     return any(target["reached"] is False for target in row["targets"])
-
-
-def _line(row: Mapping[str, Any]) -> str:
-    against = next((name for name in ("jax", "jax to thread") if name in row["figures"]), None)
-    theirs = quantity(row["figures"][against]["median"], row["unit"]) if against else ""
-    ratio = f"{row['ratios'][against]['median']:.2f}" if against in row["ratios"] else ""
-    wanted = "; ".join(_wanted(target) for target in row["targets"] if target["reached"] is not None)
-    ours = quantity(row["figures"]["aioarray"]["median"], row["unit"])
-    return f"| {row['name'].replace('|', ' ')} | {ours} | {theirs} | {ratio} | {wanted} |"
-
-
-def _wanted(target: Mapping[str, Any]) -> str:
-    return f"≤ {describe(target)}{'' if target['reached'] else ' **missed**'}"
 
 
 def movements(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:

@@ -96,6 +96,7 @@ def _figures(
                 ratios[name] = _quantiles(series[OURS] / values)  # of each round, whose conditions were the same
     return {
         "name": f"{row.name}, {key}" if key else row.name,
+        "group": row.group or row.name,
         "unit": metric.unit,
         "neutral": metric.neutral,
         "figures": figures,

@@ -46,6 +46,8 @@ class Row:
     metrics: Mapping[str, Metric] = field(default_factory=lambda: {"": Metric()})
     rounds: int = 15
     warm_up: bool = True  # a first round does not count
+    # Rows of one group, whose names begin with it, share a line of the README's table.
+    group: str = ""
     # Where this row stands on curves.
     x: float | None = None
     # Why another contender wins, if one does.

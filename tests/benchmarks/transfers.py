@@ -56,12 +56,12 @@ def rows(settings: Settings) -> Iterator[Row]:
     sizes = {name: size for name, size in SIZES.items() if size * SHARE <= memory_bytes()}
     for name, size in list(sizes.items())[: 2 if settings.quick else None]:
         rounds = 7 if size > 1 << 26 else 21
-        for row, contenders in of_size(size, jnp).items():
-            yield Row(f"{name} {row}", contenders, {"": Metric("s", (Target(1.0, "jax"),))}, rounds)
+        for way, contenders in of_size(size, jnp).items():
+            yield Row(f"{way}, {name}", contenders, {"": Metric("s", (Target(1.0, "jax"),))}, rounds, group=way)
 
 
 def of_size(size: int, jnp: Any) -> dict[str, dict[str, Contender]]:
-    """The contenders for ``size`` bytes, by the name of the row."""
+    """The contenders for ``size`` bytes, by the way there or back."""
     host = aligned(size)
     a, c = aio.asarray(host), jnp.array(host) if jnp else None
 
@@ -72,11 +72,11 @@ def of_size(size: int, jnp: Any) -> dict[str, dict[str, Contender]]:
         return await (await aio.device_put(host)).to_host()
 
     return {
-        "to the device, copied": present(
+        "copied to the device": present(
             aioarray=repeated(lambda: aio.asarray(host).block_until_ready()),
             jax=repeated(lambda: jnp.array(host).block_until_ready()) if jnp else None,
         ),
-        "to the device, shared": present(
+        "shared with the device": present(
             aioarray=repeated(lambda: aio.asarray(host, copy=False).block_until_ready()),
             jax=repeated(lambda: jnp.asarray(host).block_until_ready()) if jnp else None,
         ),
