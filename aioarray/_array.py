@@ -33,6 +33,7 @@ from ._operands import (
     find_program,
     host_operand,
     scalar_dtypes,
+    scalar_key,
     scalar_operand,
 )
 from ._ops import arithmetic, comparison, contraction, indexing, integer, masking
@@ -409,8 +410,9 @@ def _position(index: int, device: Device | None) -> Array:
     if tracing.recording is not None:
         return _scalar(index, dtype, device, weak=False)
     spec = array_spec((), dtype, device)
-    found = _scalars.get(spec, index)
-    return _scalars.put(spec, index, _scalar(index, dtype, device, weak=False)) if found is None else found
+    key = scalar_key(spec, index)
+    found = _scalars.get(key)
+    return _scalars.put(key, _scalar(index, dtype, device, weak=False)) if found is None else found
 
 
 def _weak(spec: ArraySpec, x: ArrayLike) -> ArrayLike:
@@ -420,11 +422,12 @@ def _weak(spec: ArraySpec, x: ArrayLike) -> ArrayLike:
         return x
     if not _scheduler.open:
         return x  # the default dtypes may have been changed, on which the operand depends
-    found = _scalars.get(spec, x)  # type: ignore[arg-type]
+    key = scalar_key(spec, x)  # type: ignore[arg-type]
+    found = _scalars.get(key)
     if found is not None:
         return found
     (dtype,) = scalar_dtypes([x], [spec.dtype])  # type: ignore[list-item]
-    return _scalars.put(spec, x, _scalar(x, dtype, spec.device))  # type: ignore[arg-type]
+    return _scalars.put(key, _scalar(x, dtype, spec.device))  # type: ignore[arg-type]
 
 
 def unary(definition: Definition, x: ArrayLike) -> Array:
@@ -486,13 +489,22 @@ def call(
     Static arguments are hashable; they and the specs of the arrays are the program's key. Python numbers take the dtype
     that promotion gives them; anything else is made an Array. Gives an Array, or a tuple where the body gives one.
     """
-    key: Any = tuple([x._spec for x in arrays if type(x) is Array])
-    if len(key) == len(arrays) and device is None:
-        entry = definition.fast.get((key, static) if static else key[0] if len(key) == 1 else key)
-        if entry is not None and _scheduler.open:
-            buffers = tuple([x._buffer for x in arrays if x._buffer is not None])  # type: ignore[union-attr]
-            if len(buffers) == len(arrays):
-                return _launch(entry, buffers)
+    if len(arrays) == 1 and device is None:  # as below, in less time
+        only = arrays[0]
+        if type(only) is Array:
+            entry = definition.fast.get((only._spec, static) if static else only._spec)
+            if entry is not None and _scheduler.open:
+                buffer = only._buffer
+                if buffer is not None:
+                    return _launch(entry, (buffer,))
+    elif device is None:
+        key: Any = tuple([x._spec for x in arrays if type(x) is Array])
+        if len(key) == len(arrays):
+            entry = definition.fast.get((key, static) if static else key)
+            if entry is not None and _scheduler.open:
+                buffers = tuple([x._buffer for x in arrays if x._buffer is not None])  # type: ignore[union-attr]
+                if len(buffers) == len(arrays):
+                    return _launch(entry, buffers)
     recording = tracing.recording
     if recording is not None:
         if device is not None and device != recording.device:

@@ -140,7 +140,7 @@ def _mark(value: Any) -> Any:
     kind = type(value)
     if kind is tuple:
         return tuple(_mark(item) for item in value)
-    return (kind, str(value)) if kind is float and value == 0.0 else kind
+    return (kind, str(value)) if kind is complex or (kind is float and value == 0.0) else kind
 
 
 def _recording(name: str) -> Recording:

@@ -12,7 +12,7 @@ from ._errors import DeletedArrayError
 from ._graph import ArraySpec, Definition, Graph, Node, array_spec, input_node, operations
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ._dtypes import DType, Scalar
     from ._xla import Buffer, Device
@@ -30,26 +30,26 @@ class ScalarCache(Generic[T]):
     Any thread. Emptied when full: the numbers of a program's source are soon back.
     """
 
-    __slots__ = ("_operands",)
+    __slots__ = ("_operands", "get")
     LIMIT = 4096
 
     def __init__(self) -> None:
         self._operands: dict[Any, T] = {}
+        # The operand of a key that `scalar_key` gives, or None.
+        self.get: Callable[[Any], T | None] = self._operands.get
 
-    def get(self, spec: ArraySpec, value: Scalar) -> T | None:
-        return self._operands.get(self._key(spec, value))
-
-    def put(self, spec: ArraySpec, value: Scalar, operand: T) -> T:
+    def put(self, key: Any, operand: T) -> T:
         if len(self._operands) >= self.LIMIT:
             self._operands.clear()
-        self._operands[self._key(spec, value)] = operand
+        self._operands[key] = operand
         return operand
 
-    def _key(self, spec: ArraySpec, value: Scalar) -> Any:
-        kind = type(value)
-        if value or kind is int or kind is bool:
-            return spec, kind, value
-        return spec, kind, repr(value)  # 0.0 and -0.0 are equal
+
+def scalar_key(spec: ArraySpec, value: Scalar) -> Any:
+    """What tells apart operands made of Python numbers beside, or as, an array of ``spec``."""
+    kind = type(value)
+    # 0.0 and -0.0 are equal, and so are complex numbers that have them as parts.
+    return spec, kind, repr(value) if kind is complex or not value else value
 
 
 class Alias:
@@ -122,9 +122,8 @@ def program_key(specs: tuple[Any, ...], static: tuple[Any, ...]) -> Any:
     """The key of a program: what its graph depends on."""
     if _config.overridden():
         return specs, static, _config.current()
-    if static:
-        return specs, static
-    return specs if len(specs) != 1 else specs[0]
+    arguments = specs if len(specs) != 1 else specs[0]
+    return (arguments, static) if static else arguments
 
 
 def build(

@@ -12,6 +12,7 @@ import numpy as np
 import aioarray as aio
 
 from .. import _trees
+from ._cancellation import an_error_of
 from ._inputs import sources_of
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class Model:
     ) -> tuple[list[np.ndarray[Any, Any]], Any]:
         """The leaves of the result for a batch of the rows of ``parts``, padded to ``size``; and its structure.
 
-        Raises what the function raises; ``WrongResultError`` for a result without a row for each row.
+        Raises what the function raises; ``WrongResultError`` for a result without a row for each row;
+        ``CancelledWithinError`` for a cancellation that came out of the function and is not that of this task.
         """
         sources = sources_of(parts)
         if self._inputs.nbytes(layout, size) > COPY_HERE_BYTES:
@@ -54,12 +56,13 @@ class Model:
             stacked = self._inputs.stack(layout, sources, size)
         x = layout.structure.unflatten(map(_on_device, stacked))
         arguments = {name: make(key, layout, parts, size) for name, make in self._arguments.items()}
-        with aio.compile_budget(0) if self.frozen else nullcontext():
-            result = self._function(x, **arguments)
-            if not isinstance(result, aio.Array) and inspect.isawaitable(result):
-                result = await result
-        leaves, structure = _trees.flatten(result)
-        values = [await leaf.to_host() if isinstance(leaf, aio.Array) else leaf for leaf in leaves]
+        with an_error_of(self.name):
+            with aio.compile_budget(0) if self.frozen else nullcontext():
+                result = self._function(x, **arguments)
+                if not isinstance(result, aio.Array) and inspect.isawaitable(result):
+                    result = await result
+            leaves, structure = _trees.flatten(result)
+            values = [await leaf.to_host() if isinstance(leaf, aio.Array) else leaf for leaf in leaves]
         self._check(values, size, sum(part.rows for part in parts))
         return values, structure
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
+from ._cancellation import an_error_of
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
@@ -36,7 +38,8 @@ async def cancel_on_disconnect(request: Request, work: Callable[[], Awaitable[T]
 
         group.start_soon(watch)
         try:
-            result.append(await work())
+            with an_error_of("cancel_on_disconnect"):
+                result.append(await work())
         except Exception as error:  # raised outside, where it is not put into a group
             failure.append(error)
         group.cancel_scope.cancel()

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Literal
 import anyio
 
 from .._errors import AioArrayError
+from ._cancellation import an_error_of
 from ._model import Model
+from ._service import name_of
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -36,6 +38,10 @@ class UnknownModelError(AioArrayError, LookupError):
 
 class NotReadyError(AioArrayError, RuntimeError):
     """A model is there, but is loading, or could not be loaded."""
+
+
+class _WithdrawnError(NotReadyError):
+    """It was replaced or unloaded before it was ready, which is nobody's failure."""
 
 
 class _Entry:
@@ -61,16 +67,18 @@ class Registry:
 
     def __init__(self, sources: Iterable[Model] | Mapping[str, Source] = (), progress: Progress | None = None) -> None:
         self.sources: dict[str, Source] = (
-            dict(sources) if isinstance(sources, Mapping) else {model.name: model for model in sources}
+            dict(sources) if isinstance(sources, Mapping) else {model.name: model for model in (sources := [*sources])}
         )
         # Two versions of a model can be given in a list: a mapping has one source for a name.
-        self._first: list[Source] = list(sources.values() if isinstance(sources, Mapping) else sources)
+        self._first: list[tuple[str, Source]] = (
+            list(sources.items()) if isinstance(sources, Mapping) else [(model.name, model) for model in sources]
+        )
         self._progress = progress
         self._entries: dict[str, dict[str, _Entry]] = {}
         self._group: TaskGroup | None = None
         self.settled: anyio.Event = anyio.Event()  # all models that it was made with are ready, or failed
         self.starting: int = 0  # of the models it was made with, how many are not settled
-        self.failures: dict[str, str] = {}
+        self.failures: dict[str, str] = {}  # why models that it was made with are not there, until they are
         self._closing = False
 
     # Life
@@ -79,8 +87,8 @@ class Registry:
         self._group = anyio.create_task_group()
         await self._group.__aenter__()
         self.starting = len(self._first)
-        for source in self._first:
-            self._group.start_soon(self._start_first, source)
+        for name, source in self._first:
+            self._group.start_soon(self._start_first, name, source)
         if not self._first:
             self.settled.set()
         return self
@@ -99,14 +107,13 @@ class Registry:
         group.cancel_scope.cancel()
         await group.__aexit__(None, None, None)
 
-    async def _start_first(self, source: Source) -> None:
+    async def _start_first(self, name: str, source: Source) -> None:
         try:
-            await self._load(source)
+            await self._load(source, name)
         except Exception as failure:
-            if not self._closing:
+            if not (self._closing or isinstance(failure, _WithdrawnError)):
                 # A server with a broken model goes on with the others, is not ready, and says why.
                 logger.exception("a model could not be loaded")
-                name = source.name if isinstance(source, Model) else getattr(source, "__name__", "model")
                 self.failures[name] = str(failure)
         finally:
             self.starting -= 1
@@ -121,23 +128,28 @@ class Registry:
     async def load(self, source: str | Source) -> Model:
         """Start a model and warm it up; it takes requests once this returns, instead of one of its name and version.
 
-        ``source`` may be the name of one that was known from the start. Raises ``UnknownModelError``, and what the
-        model raises.
+        ``source`` may be the name of one that was known from the start. Raises ``UnknownModelError``, ``NotReadyError``
+        with what the model raised as its cause, and what a function raises that should make one.
         """
-        if isinstance(source, str):
-            if source not in self.sources:
-                raise UnknownModelError(f"there is no model {source[:60]!r} to load; there are {sorted(self.sources)}")
-            source = self.sources[source]
-        return await self._load(source)
+        if not isinstance(source, str):
+            return await self._load(source, None)
+        if source not in self.sources:
+            raise UnknownModelError(f"there is no model {source[:60]!r} to load; there are {sorted(self.sources)}")
+        return await self._load(self.sources[source], source)
 
-    async def _load(self, source: Source) -> Model:
-        if self._group is None:
-            raise NotReadyError("the registry was not started; use `async with`")
+    async def _load(self, source: Source, name: str | None) -> Model:
+        if self._group is None or self._closing:
+            raise NotReadyError(
+                "the registry was not started; use `async with`" if self._group is None else "the server is going down"
+            )
         if isinstance(source, Model):
             model = source if source.batcher is None else source.again()
         else:
             made = source()
-            model = await made if inspect.isawaitable(made) else made
+            with an_error_of(name_of(source)):
+                model = await made if inspect.isawaitable(made) else made
+        if name is not None and model.name != name:
+            raise ValueError(f"the model {model.name!r} is called {name!r} in the mapping of models; give it one name")
         entry = _Entry(model)
         previous = self._entries.setdefault(model.name, {}).get(model.version)
         if previous is None or previous.state not in ("READY", "LOADING"):
@@ -151,13 +163,15 @@ class Registry:
             raise
         if entry.state != "READY":
             self._remove(entry)
-            reason = entry.reason or "replaced or unloaded while it was loading"
-            raise NotReadyError(f"{model.name}: {reason}") from entry.error
+            if not entry.reason:
+                raise _WithdrawnError(f"{model.name}: it was replaced or unloaded while it was loading")
+            raise NotReadyError(f"{model.name}: {entry.reason}") from entry.error
         versions = self._entries.setdefault(model.name, {})
         current = versions.get(model.version)
         versions[model.version] = entry
         if current is not None and current is not entry:
             self._retire(current)
+        self.failures.pop(model.name, None)
         return model
 
     def _remove(self, entry: _Entry) -> None:
@@ -201,11 +215,12 @@ class Registry:
     async def unload(self, name: str, version: str | None = None) -> None:
         """Take a model, or one version of it, out of service; returns when all it had accepted is answered.
 
-        Raises ``UnknownModelError``.
+        One that could not be started is not missed any more then. Raises ``UnknownModelError``.
         """
         versions = self._entries.get(name, {})
         entries = [entry for key, entry in versions.items() if version is None or key == version]
-        if not entries:
+        failed = self.failures.pop(name, None)
+        if not entries and failed is None:
             raise UnknownModelError(f"there is no model {_title(name, version)}")
         for entry in entries:
             self._remove(entry)
@@ -265,8 +280,11 @@ class Registry:
 
     @property
     def ready(self) -> bool:
-        """Whether every model that is there can answer, and there is one."""
-        entries = self._all()
+        """Whether every model that it was made with, and every one that was loaded since, can answer; and there is one.
+
+        One that is being loaded beside others takes nothing away from what is there.
+        """
+        entries = [entry for entry in self._all() if entry.state != "LOADING"]
         return (
             bool(entries)
             and not self.starting

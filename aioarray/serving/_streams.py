@@ -23,6 +23,7 @@ import aioarray as aio
 from .. import _trees
 from .._errors import DeadlineError, InvalidInputError, QueueFullError
 from ._calls import WrongResultError
+from ._cancellation import an_error_of
 from ._estimates import Estimates
 from ._inputs import Inputs
 from ._queue import BatchQueue
@@ -254,7 +255,8 @@ class StreamBatcher(Service):
         while True:
             self._slots = Slots(self._slots.size)
             try:
-                await self._run_model()
+                with an_error_of(self.name):
+                    await self._run_model()
             except Exception as error:
                 self._end_all(error)
             except BaseException:

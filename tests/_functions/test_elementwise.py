@@ -139,6 +139,18 @@ def test_where_chooses() -> None:
     assert aio.where(True, 1, 2).tolist() == 1
 
 
+@pytest.mark.parametrize(
+    "numbers", [(0.0, -0.0), (complex(0.0, 1), complex(-0.0, 1)), (complex(1, 0.0), complex(1, -0.0))]
+)
+def test_python_numbers_that_are_equal_keep_the_signs_of_their_zeros(numbers: tuple[complex, complex]) -> None:
+    x = np.array([complex(-0.0, -0.0)], "complex128")
+    for number in (*numbers, *numbers):
+        for function in (lambda xp, x, number: x + number, lambda xp, x, number: xp.where(xp.asarray(True), number, x)):
+            result = np.asarray(function(aio, aio.asarray(x), number))
+            wanted = function(np, x, number)
+            assert_array_equal(np.signbit([result.real, result.imag]), np.signbit([wanted.real, wanted.imag]))
+
+
 def test_nan_to_num_takes_numbers_and_arrays() -> None:
     x = aio.asarray([1.0, float("nan"), float("inf"), float("-inf")], dtype="float64")
     largest = np.finfo("float64").max
