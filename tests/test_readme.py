@@ -1,4 +1,4 @@
-"""README.md: every snippet runs as printed, and the two commands are complete."""
+"""The README files: every snippet runs as printed, and the commands of the first one are complete."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from aioarray.__main__ import parser
 from aioarray.serving._resolve import NAMED
 
 ROOT = Path(__file__).resolve().parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+# The one of the project, and those of packages that have more to say.
+READMES = [ROOT / "README.md", *sorted(ROOT.glob("aioarray/*/README.md")), *sorted(ROOT.glob("tests/*/README.md"))]
 
 FENCE = re.compile(
     r"(?:^<!-- (?P<marker>[\w-]+) -->\n)?^```(?P<language>\w+)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
@@ -30,21 +31,24 @@ NEEDED = {
 
 
 class Block(NamedTuple):
+    file: str
     language: str
     marker: str | None
     body: str
     line: int
 
 
-def blocks(text: str) -> list[Block]:
+def blocks(file: str, text: str) -> list[Block]:
     """The fenced blocks of a Markdown text with the HTML comment right above them, if any."""
     return [
-        Block(m["language"], m["marker"], m["body"], text.count("\n", 0, m.start("body")) + 1)
+        Block(file, m["language"], m["marker"], m["body"], text.count("\n", 0, m.start("body")) + 1)
         for m in FENCE.finditer(text)
     ]
 
 
-BLOCKS = blocks(README)
+BLOCKS = [
+    block for file in READMES for block in blocks(file.relative_to(ROOT).as_posix(), file.read_text(encoding="utf-8"))
+]
 
 
 def snippets() -> list[object]:
@@ -54,7 +58,7 @@ def snippets() -> list[object]:
         pytest.param(
             block.body,
             after.body if after is not None and after.language == "text" else None,
-            id=f"line{block.line}",
+            id=f"{block.file}:{block.line}",
             marks=[
                 pytest.mark.skipif(
                     importlib.util.find_spec(package) is None, reason=f"the package {package} is not installed"
@@ -68,18 +72,21 @@ def snippets() -> list[object]:
 
 
 def command(marker: str) -> str:
-    (block,) = [block for block in BLOCKS if block.marker == marker]
+    (block,) = [block for block in BLOCKS if (block.file, block.marker) == ("README.md", marker)]
     assert block.language == "sh"
     return block.body.strip()
 
 
 def test_blocks_reads_markers_languages_and_lines() -> None:
     text = "# t\n\n<!-- m -->\n```sh\na && b\n```\n\n```python\nx\n\ny\n```\n"
-    assert blocks(text) == [Block("sh", "m", "a && b\n", 5), Block("python", None, "x\n\ny\n", 9)]
+    assert blocks("f", text) == [
+        Block("f", "sh", "m", "a && b\n", 5),
+        Block("f", "python", None, "x\n\ny\n", 9),
+    ]
 
 
 def test_every_fence_is_a_kind_that_is_checked() -> None:
-    assert README.count("```") == 2 * len(BLOCKS)
+    assert sum(file.read_text(encoding="utf-8").count("```") for file in READMES) == 2 * len(BLOCKS)
     assert {block.language for block in BLOCKS} == {"sh", "python", "text"}
     assert all(block.marker for block in BLOCKS if block.language == "sh")
 
@@ -138,7 +145,9 @@ def test_test_command_runs_the_tests() -> None:
     assert command("test-command").endswith(" -m pytest -n 2")
 
 
-def test_relative_links_lead_to_files() -> None:
-    targets = [target for target in re.findall(r"\]\(([^)#]+)", README) if "://" not in target]
-    assert targets
-    assert [target for target in targets if not (ROOT / target).exists()] == []
+@pytest.mark.parametrize("file", READMES, ids=lambda file: file.relative_to(ROOT).as_posix())
+def test_relative_links_lead_to_files(file: Path) -> None:
+    targets = re.findall(r"\]\(([^)#]+)", file.read_text(encoding="utf-8"))
+    relative = [target for target in targets if "://" not in target]
+    assert relative
+    assert [target for target in relative if not (file.parent / target).exists()] == []
