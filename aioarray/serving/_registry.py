@@ -47,8 +47,9 @@ class _WithdrawnError(NotReadyError):
 class _Entry:
     """One version of a model. Loop thread only."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, missed: bool) -> None:
         self.model = model
+        self.missed = missed  # while it is loading: it stands for one that has failed
         self.state: State = "LOADING"
         self.reason = ""
         self.error: Exception | None = None
@@ -66,13 +67,11 @@ class Registry:
     """
 
     def __init__(self, sources: Iterable[Model] | Mapping[str, Source] = (), progress: Progress | None = None) -> None:
-        self.sources: dict[str, Source] = (
-            dict(sources) if isinstance(sources, Mapping) else {model.name: model for model in (sources := [*sources])}
-        )
         # Two versions of a model can be given in a list: a mapping has one source for a name.
         self._first: list[tuple[str, Source]] = (
             list(sources.items()) if isinstance(sources, Mapping) else [(model.name, model) for model in sources]
         )
+        self.sources: dict[str, Source] = dict(self._first)
         self._progress = progress
         self._entries: dict[str, dict[str, _Entry]] = {}
         self._group: TaskGroup | None = None
@@ -150,8 +149,8 @@ class Registry:
                 model = await made if inspect.isawaitable(made) else made
         if name is not None and model.name != name:
             raise ValueError(f"the model {model.name!r} is called {name!r} in the mapping of models; give it one name")
-        entry = _Entry(model)
         previous = self._entries.setdefault(model.name, {}).get(model.version)
+        entry = _Entry(model, missed=previous is not None and previous.state == "UNAVAILABLE")
         if previous is None or previous.state not in ("READY", "LOADING"):
             self._entries[model.name][model.version] = entry
         self._group.start_soon(self._run, entry)
@@ -284,7 +283,7 @@ class Registry:
 
         One that is being loaded beside others takes nothing away from what is there.
         """
-        entries = [entry for entry in self._all() if entry.state != "LOADING"]
+        entries = [entry for entry in self._all() if entry.state != "LOADING" or entry.missed]
         return (
             bool(entries)
             and not self.starting

@@ -86,18 +86,22 @@ class Service(ABC):
     ) -> bool | None:
         group = self._group
         assert group is not None
-        if group.cancel_scope.cancel_called:  # a task of ours has crashed, and its error comes from here
-            self._close()
-            return await group.__aexit__(kind, error, traceback)
         try:
-            if kind is None:
-                await self.drain()
+            if group.cancel_scope.cancel_called:  # a task of ours has crashed, and its error comes from here
+                return await group.__aexit__(kind, error, traceback)
+            try:
+                if kind is None:
+                    await self.drain()
+            finally:
+                self._close()
+                group.cancel_scope.cancel()
+                # Without the error of the body, which would come back in a group.
+                await group.__aexit__(None, None, None)
+            return None
         finally:
-            self._close()
-            group.cancel_scope.cancel()
-            # Without the error of the body, which would come back in a group.
-            await group.__aexit__(None, None, None)
-        return None
+            # Every request has ended now, and no clock is there to tell those who wait for that.
+            assert self._idle is not None
+            self._idle.set()
 
     async def drain(self) -> None:
         """Take no more requests, ever, and wait until all those accepted are answered."""
@@ -122,21 +126,26 @@ class Service(ABC):
         """The clock: lets deadlines pass and batches leave when it is time."""
         queue = self._queue
         task_status.started()
-        while True:
-            self._wake = anyio.Event()
-            now = self._clock()
-            for request in queue.expire(now):
-                self._fail(request, self._late(request, now))
-            self._launch(now)
-            for request in queue.take_hopeless():
-                self._fail(request, self._late(request, now))
-            if not self._recorder.unanswered:
-                assert self._idle is not None
-                self._idle.set()
-                self._idle = anyio.Event()
-            self._next_wake = self._wake_at(now)
-            with anyio.move_on_after(None if self._next_wake == math.inf else max(0.0, self._next_wake - now)):
-                await self._wake.wait()
+        try:
+            while True:
+                self._wake = anyio.Event()
+                now = self._clock()
+                for request in queue.expire(now):
+                    self._fail(request, self._late(request, now))
+                self._launch(now)
+                for request in queue.take_hopeless():
+                    self._fail(request, self._late(request, now))
+                if not self._recorder.unanswered:
+                    assert self._idle is not None
+                    self._idle.set()
+                    self._idle = anyio.Event()
+                self._next_wake = self._wake_at(now)
+                with anyio.move_on_after(None if self._next_wake == math.inf else max(0.0, self._next_wake - now)):
+                    await self._wake.wait()
+        finally:
+            # Without a clock nothing is ever done: also where a task of ours has crashed, and the body of the `async
+            # with` has not got to its end yet.
+            self._close()
 
     def _look(self) -> None:
         """Have the clock task see what is to be done."""
