@@ -14,9 +14,11 @@ import aioarray as aio
 from ._failures import Failure, error_response
 from ._gate import Gate, Keys
 from ._metrics import metrics_router
+from ._numbers import snapshot
 from ._openai import openai_router
 from ._registry import Registry, Source
 from ._search import SearchIndex, search_router
+from ._siblings import siblings
 from ._state import ServerState, worker_name
 from ._status import status_router
 from ._v2 import v2_router
@@ -79,7 +81,10 @@ def create_app(
     keys = Keys(api_keys)
     registry = Registry(models, progress)
     watchdog = Watchdog(lag_limit)
-    state = ServerState(registry, watchdog, max_body, max_json, timeout, stuck_after, search is not None, worker_name())
+    worker = worker_name()
+    state = ServerState(
+        registry, watchdog, max_body, max_json, timeout, stuck_after, search is not None, worker, siblings(worker)
+    )
     index = None if search is None else SearchIndex(state, search)
 
     @asynccontextmanager
@@ -87,6 +92,8 @@ def create_app(
         async with watchdog, registry, anyio.create_task_group() as group:
             if index is not None:
                 group.start_soon(index.build)
+            if state.siblings is not None:
+                group.start_soon(state.siblings.publish, lambda: snapshot(state))
             yield
             group.cancel_scope.cancel()
 

@@ -8,11 +8,13 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
 from collections import deque
 from dataclasses import dataclass
 from multiprocessing.connection import wait
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -20,6 +22,7 @@ import uvicorn
 
 import aioarray as aio
 
+from . import _siblings
 from ._app import create_app
 from ._resolve import resolve
 from ._text import TextEmbedder
@@ -149,6 +152,12 @@ async def _announce(registry: Registry, server: uvicorn.Server, url: str, tell: 
 
 def serve_many(options: ServeOptions, listener: socket.socket, say: Callable[[str], object]) -> int:
     """Serve in ``options.workers`` processes, and replace those that die, until a signal comes; the exit status."""
+    with tempfile.TemporaryDirectory(prefix="aioarray-") as folder:
+        return _serve_many(options, listener, say, Path(folder))
+
+
+def _serve_many(options: ServeOptions, listener: socket.socket, say: Callable[[str], object], folder: Path) -> int:
+    """The same; the workers tell each other their numbers in ``folder``."""
     stopping = threading.Event()
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
@@ -164,7 +173,9 @@ def serve_many(options: ServeOptions, listener: socket.socket, say: Callable[[st
     context = multiprocessing.get_context("spawn")
 
     def start(number: int) -> SpawnProcess:
-        process = context.Process(target=_worker, args=(options, listener, number), name=f"worker-{number}")
+        process = context.Process(
+            target=_worker, args=(options, listener, number, str(folder)), name=f"worker-{number}"
+        )
         process.start()
         return process
 
@@ -184,6 +195,8 @@ def serve_many(options: ServeOptions, listener: socket.socket, say: Callable[[st
                 break
             deaths.append(time.monotonic())
             say(f"worker {number} has ended with {process.exitcode}; starting another one")
+            with contextlib.suppress(OSError):  # a disk that is full shall not keep anybody from being served
+                _siblings.end(folder, str(number))
             if len(deaths) == deaths.maxlen and deaths[-1] - deaths[0] < DEATHS_WITHIN:
                 say("too many workers have died")
                 status = FAILED
@@ -206,9 +219,10 @@ def serve_many(options: ServeOptions, listener: socket.socket, say: Callable[[st
     return status
 
 
-def _worker(options: ServeOptions, listener: socket.socket, number: int) -> None:
+def _worker(options: ServeOptions, listener: socket.socket, number: int, folder: str) -> None:
     """The life of a worker."""
     os.environ["AIOARRAY_WORKER"] = str(number)
+    os.environ[_siblings.FOLDER] = folder
     threading.Thread(target=_end_with_parent, name="aioarray-parent", daemon=True).start()
     # One of them tells of its progress; the others do the same.
     sys.exit(serve_here(options, listener, say_line if number == 0 else None))

@@ -12,6 +12,7 @@ import anyio.to_thread
 from .._errors import NotServingError
 from ._disconnect import cancel_on_disconnect
 from ._failures import error_response, failure_of
+from ._numbers import snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
     from ._gate import Gate
     from ._model import Model
+    from ._numbers import Numbers
     from ._registry import Registry
+    from ._siblings import Siblings
     from ._watchdog import Watchdog
 
 T = TypeVar("T")
@@ -39,8 +42,14 @@ class ServerState:
     stuck_after: float  # seconds that a batch may run before the server counts as dead
     search: bool = False  # whether there is a search page
     worker: str = ""  # which of several processes this is
+    siblings: Siblings | None = None  # those that serve at the same address
     gate: Gate | None = None  # set once the application is put together
     started: float = field(default_factory=time.time)
+
+    async def numbers(self) -> Numbers:
+        """What was counted: of all processes that serve at this address."""
+        own = snapshot(self)
+        return own if self.siblings is None else await self.siblings.merged(own)
 
     def live(self) -> bool:
         """Whether no device is stuck. An event loop that is stuck does not get to answer."""

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -200,38 +200,48 @@ def test_sigterm_while_models_compile_ends_at_once() -> None:
         assert process.wait(LOST) == 0, process.stdout.read()
 
 
-def processes(server: ServerProcess) -> set[int]:
-    """The processes that answer, as new connections come to them, out of two."""
+def told_by_both(server: ServerProcess, holds: Callable[[dict[str, Any]], bool]) -> set[int]:
+    """The two processes that answer as new connections come to them, once both have told numbers of which it holds."""
     found: set[int] = set()
 
     def both() -> bool:
-        answer = httpx.get(f"{server.url}/stats", timeout=LOST).json()["server"]
-        if answer["ready"]:
-            found.add(answer["process"])
+        try:
+            numbers = httpx.get(f"{server.url}/stats", timeout=LOST).json()
+        except httpx.TransportError:
+            return False  # a connection that one had taken that is dead now
+        if numbers["server"]["ready"] and len(numbers["workers"]) == 2 and holds(numbers):
+            found.add(numbers["server"]["process"])
         return len(found) == 2
 
     wait_for(both)
     return found
 
 
-def test_a_killed_worker_is_replaced() -> None:
+def completed(numbers: dict[str, Any]) -> int:
+    """The requests that a model has answered, in all processes."""
+    return sum(model["stats"]["completed"] for model in numbers["models"])
+
+
+def test_a_killed_worker_is_replaced_and_what_it_has_counted_stays() -> None:
+    body = {"inputs": [tensor([1, 2, 3], (1, 3))]}
     with ServerProcess("tests.serving.clients:double", "--workers", "2") as server:
-        before = processes(server)
+        before = told_by_both(server, lambda numbers: True)
+        at_start = completed(httpx.get(f"{server.url}/stats", timeout=LOST).json())  # by what looks for shapes
+        for _ in range(20):
+            assert httpx.post(f"{server.url}/v2/models/double/infer", json=body, timeout=LOST).status_code == 200
+        told_by_both(server, lambda numbers: completed(numbers) == at_start + 20)
         victim = min(before)
         os.kill(victim, signal.SIGKILL)
-        after: set[int] = set()
-
-        def replaced() -> bool:
-            try:
-                answer = httpx.get(f"{server.url}/stats", timeout=LOST).json()["server"]
-            except httpx.TransportError:
-                return False  # a connection that the dead one had taken
-            if answer["ready"] and answer["process"] != victim:
-                after.add(answer["process"])
-            return len(after) == 2
-
-        wait_for(replaced)
+        # The new one has looked for the shapes of results, too.
+        after = told_by_both(
+            server,
+            lambda numbers: numbers["server"]["process"] != victim and completed(numbers) == at_start * 3 // 2 + 20,
+        )
         assert len(after - before) == 1
+        metrics = httpx.get(f"{server.url}/metrics", timeout=LOST).text
+        labels = 'model="double",outcome="completed",version="1"'
+        assert f"aioarray_requests_total{{{labels}}} {at_start * 3 // 2 + 20:.1f}" in metrics
+        assert "aioarray_workers 2.0" in metrics
         assert server.stop() == 0, server.lines
         for process in after:
             with pytest.raises(ProcessLookupError):
