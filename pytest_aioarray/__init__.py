@@ -44,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         metavar="N",
         default=None,
-        help="report the N slowest launches, compiles and synchronous reads",
+        help="report the N slowest launches, compiles and synchronous reads; 0 for all",
     )
     parser.addini("aioarray_leak_bytes", "device memory that a test may leave in use (1048576)", default="1048576")
     parser.addini("aioarray_leak_grace", "seconds that work may still take after a test (1)", default="1")

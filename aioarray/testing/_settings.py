@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,14 +14,18 @@ if TYPE_CHECKING:
 
 PREFIX: Final = "aioarray_"
 
-# name -> the words that it may be, or the least number
-ALLOWED: Final[dict[str, tuple[str, ...] | int]] = {
+COUNT: Final = "whole number of 0 or more"
+SECONDS: Final = "number of 0 or more"
+LIMIT: Final = "number above 0"
+
+# name -> the words that it may be, or what kind of number
+ALLOWED: Final[dict[str, tuple[str, ...] | str]] = {
     "sync_reads": ("allow", "warn", "raise"),
-    "max_compiles": 0,
+    "max_compiles": COUNT,
     "leaks": ("allow", "warn", "error"),
     "unawaited": ("allow", "warn", "error"),
     "held_locks": ("allow", "warn", "raise"),
-    "max_loop_lag": 0,
+    "max_loop_lag": LIMIT,
 }
 
 
@@ -59,13 +65,18 @@ def _checked(where: str, name: str, value: Any) -> Any:
         if value not in allowed:
             raise pytest.UsageError(f"{where}: {name}={value!r} is not one of {', '.join(allowed)}")
         return value
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = -1.0
-    if number < allowed:
-        raise pytest.UsageError(f"{where}: {name}={value!r} is not a number of at least {allowed}")
-    return int(number) if name == "max_compiles" else number
+    return number(where, name, value, allowed)
+
+
+def number(where: str, name: str, value: Any, kind: str) -> Any:
+    """``value``, which may be a text, as a number of this kind; ``UsageError`` if it is none."""
+    found: float = math.nan
+    if not isinstance(value, bool):
+        with suppress(TypeError, ValueError, OverflowError):
+            found = int(value) if kind == COUNT and not isinstance(value, float) else float(value)
+    if not (0 < found < math.inf if kind == LIMIT else 0 <= found < math.inf) or (kind == COUNT and found % 1):
+        raise pytest.UsageError(f"{where}: {name}={value!r} is not a {kind}")
+    return int(found) if kind == COUNT else found
 
 
 def configured(config: pytest.Config) -> Settings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import sys
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -20,7 +21,7 @@ from ._blockbuster import active_blockbuster, register_with_blockbuster
 from ._control import hold, inject
 from ._counting import count
 from ._durations import Durations
-from ._settings import Settings, configured, of_item
+from ._settings import COUNT, SECONDS, Settings, configured, number, of_item
 from ._watch import Watch, program_text
 from ._words import counted, listed
 
@@ -181,10 +182,14 @@ class Plugin:
 
     def __init__(self, config: pytest.Config) -> None:
         self.base: Settings = configured(config)
-        self.leak_bytes: int = int(config.getini("aioarray_leak_bytes"))
-        self.grace: float = float(config.getini("aioarray_leak_grace"))
+        file = "the configuration file"
+        self.leak_bytes: int = number(file, "aioarray_leak_bytes", config.getini("aioarray_leak_bytes"), COUNT)
+        self.grace: float = number(file, "aioarray_leak_grace", config.getini("aioarray_leak_grace"), SECONDS)
         limit = config.getoption("aioarray_durations")
-        self.durations: Durations | None = Durations(limit) if limit else None
+        self.durations: Durations | None = None
+        if limit is not None:
+            limit = number("the command line", "--aioarray-durations", limit, COUNT)
+            self.durations = Durations(limit or sys.maxsize)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Refuse wrong settings before any test runs."""

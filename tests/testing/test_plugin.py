@@ -113,8 +113,16 @@ class TestBoth:
             "max_loop_lag",
         ),
         ("leaks='raise'", "leaks='raise' is not one of allow, warn, error"),
-        ("max_compiles=-1", "max_compiles=-1 is not a number of at least 0"),
-        ("max_loop_lag='fast'", "max_loop_lag='fast' is not a number of at least 0"),
+        ("max_compiles=-1", "max_compiles=-1 is not a whole number of 0 or more"),
+        ("max_compiles=1.5", "max_compiles=1.5 is not a whole number of 0 or more"),
+        ("max_compiles=True", "max_compiles=True is not a whole number of 0 or more"),
+        ("max_compiles=float('inf')", "max_compiles=inf is not a whole number of 0 or more"),
+        ("max_compiles=float('nan')", "max_compiles=nan is not a whole number of 0 or more"),
+        ("max_loop_lag='fast'", "max_loop_lag='fast' is not a number above 0"),
+        ("max_loop_lag=0", "max_loop_lag=0 is not a number above 0"),
+        ("max_loop_lag=float('nan')", "max_loop_lag=nan is not a number above 0"),
+        ("max_loop_lag=float('inf')", "max_loop_lag=inf is not a number above 0"),
+        ("sync_reads=('raise',)", "sync_reads=('raise',) is not one of allow, warn, raise"),
         ("'error'", "give settings by name, such as leaks='error'; got ('error',)"),
     ],
 )
@@ -127,6 +135,47 @@ def test_a_wrong_marker_is_refused_before_any_test_runs(run: Run, marker: str, m
 def test_a_wrong_option_is_refused(run: Run) -> None:
     result = run("def test_it(): pass", "--aioarray-leaks=never")
     result.stderr.fnmatch_lines(["ERROR: the command line: leaks='never' is not one of allow, warn, error"])
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("aioarray_sync_reads=never", "sync_reads='never' is not one of allow, warn, raise"),
+        ("aioarray_leaks=raise", "leaks='raise' is not one of allow, warn, error"),
+        ("aioarray_unawaited=1", "unawaited='1' is not one of allow, warn, error"),
+        ("aioarray_held_locks=error", "held_locks='error' is not one of allow, warn, raise"),
+        ("aioarray_max_compiles=few", "max_compiles='few' is not a whole number of 0 or more"),
+        ("aioarray_max_compiles=nan", "max_compiles='nan' is not a whole number of 0 or more"),
+        ("aioarray_max_compiles=1.5", "max_compiles='1.5' is not a whole number of 0 or more"),
+        ("aioarray_max_loop_lag=nan", "max_loop_lag='nan' is not a number above 0"),
+        ("aioarray_max_loop_lag=-1", "max_loop_lag='-1' is not a number above 0"),
+        ("aioarray_leak_bytes=1 MiB", "aioarray_leak_bytes='1 MiB' is not a whole number of 0 or more"),
+        ("aioarray_leak_bytes=-1", "aioarray_leak_bytes='-1' is not a whole number of 0 or more"),
+        ("aioarray_leak_bytes=", "aioarray_leak_bytes='' is not a whole number of 0 or more"),
+        ("aioarray_leak_grace=soon", "aioarray_leak_grace='soon' is not a number of 0 or more"),
+        ("aioarray_leak_grace=nan", "aioarray_leak_grace='nan' is not a number of 0 or more"),
+        ("aioarray_leak_grace=inf", "aioarray_leak_grace='inf' is not a number of 0 or more"),
+    ],
+)
+def test_a_wrong_line_of_the_configuration_is_refused(run: Run, setting: str, message: str) -> None:
+    result = run("def test_it(): pass", "-o", setting, "--aioarray")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: the configuration file: {message}"])
+
+
+@pytest.mark.parametrize("kind", ["marker", "option"])
+def test_a_wrong_line_of_the_configuration_is_refused_whoever_asks(run: Run, kind: str) -> None:
+    mark = "import pytest\npytestmark = pytest.mark.aioarray\n" if kind == "marker" else ""
+    options = ["--aioarray-durations=3"] if kind == "option" else []
+    result = run(f"{mark}def test_it(): pass", "-o", "aioarray_leak_bytes=many", *options)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: the configuration file: aioarray_leak_bytes='many' is not a whole number*"])
+
+
+def test_a_wrong_number_of_durations_is_refused(run: Run) -> None:
+    result = run("def test_it(): pass", "--aioarray-durations=-1")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: the command line: --aioarray-durations=-1 is not a whole number of 0 or more"])
 
 
 def test_every_setting_is_an_option_and_documented() -> None:
@@ -326,6 +375,9 @@ def test_quick():
             "* ms  float(array) at *.py:9 in test_slow  [[]*.py::test_slow]",
         ]
     )
+    rows = {limit: str(run(source, f"--aioarray-durations={limit}").stdout).count(" enqueued at ") for limit in (1, 0)}
+    assert rows[1] == 1
+    assert rows[0] > 1  # all of them, as of pytest's own option
 
 
 # Others
