@@ -321,7 +321,7 @@ def content_key(text: bytes, program: Program) -> str:
         str(program.device),
         program.device.kind,
         _xla.installed_version,
-        sorted({**_xla.DEFAULT_OPTIONS, **dict(program.options)}.items()),
+        sorted({**_xla.default_options(text), **dict(program.options)}.items()),
         os.environ.get("XLA_FLAGS"),
     )
     digest.update(repr(context).encode())

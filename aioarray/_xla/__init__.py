@@ -46,12 +46,11 @@ from .client import (
 )
 from .custom_calls import register_lapack
 from .errors import ForeignError, translate
-from .executable import DEFAULT_OPTIONS, Cost, Executable, Memory, compile, deserialize, result_handlers
+from .executable import Cost, Executable, Memory, compile, default_options, deserialize, result_handlers
 from .streams import get_stream, set_stream
 from .version import check_version
 
 __all__ = [
-    "DEFAULT_OPTIONS",
     "DYNAMIC",
     "Buffer",
     "Cost",
@@ -69,6 +68,7 @@ __all__ = [
     "compile",
     "copy_to_device",
     "default_device",
+    "default_options",
     "delete",
     "deserialize",
     "devices",

@@ -5,6 +5,7 @@ The hot path is ``executable.execute(buffers).consume_with_handlers(handlers, Fa
 
 from __future__ import annotations
 
+import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -23,6 +24,17 @@ OptionValue: TypeAlias = str | bool | int | float
 # caller's; no option changes that.
 DEFAULT_OPTIONS: Mapping[str, OptionValue] = MappingProxyType(
     {"xla_cpu_enable_fast_math": False, "xla_cpu_enable_fast_min_max": False}
+)
+
+# The CPU compiler hands large reductions, with the element-wise operations before them, to a library (YNNPACK) whose
+# 8-bit integers saturate and whose conversions to them round. Programs that make such integers by arithmetic keep to
+# XLA's own reductions; products of matrices are as fast as before.
+_XLA_REDUCTIONS: Mapping[str, OptionValue] = MappingProxyType(
+    {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"}
+)
+_MAKES_BYTES = re.compile(
+    rb"stablehlo\.(?:abs|add|convert|divide|multiply|negate|power|remainder|subtract)\b.*i8>(?: loc\(.*)?$",
+    re.MULTILINE,
 )
 
 
@@ -83,18 +95,26 @@ class Executable:
         return "\n".join(module.to_string() for module in self._executable.hlo_modules())
 
 
+def default_options(text: bytes) -> dict[str, OptionValue]:
+    """The options that the module ``text`` is compiled with unless others are given."""
+    # Most programs have no such dtype, which takes no regular expression to see.
+    narrow = b"i8>" in text and _MAKES_BYTES.search(text)
+    return {**DEFAULT_OPTIONS, **_XLA_REDUCTIONS} if narrow else dict(DEFAULT_OPTIONS)
+
+
 def compile(text: bytes, device: Device, *, options: Mapping[str, OptionValue] | None = None) -> Executable:
     """Compile a StableHLO module in MLIR's text form (or bytecode); holds the calling thread, not the GIL.
 
     If its first line has DYNAMIC, shapes inside it are derived from those of main's arguments first.
 
     ``options`` are XLA's debug options by name ("xla_cpu_enable_fast_math": True), of the option's own type,
-    over DEFAULT_OPTIONS. Raises a ForeignError on a wrong program, name or type.
+    over those of `default_options`. Raises a ForeignError on a wrong program, name or type.
     """
     client = get_client()
+    chosen = _compile_options(device, {**default_options(text), **(options or {})})
     if DYNAMIC.encode() in text.partition(b"\n")[0]:
         text = refine(text)
-    return Executable(client.compile_and_load(text, device._device_list, _compile_options(device, options)), device)
+    return Executable(client.compile_and_load(text, device._device_list, chosen), device)
 
 
 def deserialize(data: bytes, device: Device) -> Executable:
@@ -103,7 +123,7 @@ def deserialize(data: bytes, device: Device) -> Executable:
     This runs machine code out of ``data``: it must come from where nobody else can write.
     """
     client = get_client()
-    options = _compile_options(device, None)
+    options = _compile_options(device, DEFAULT_OPTIONS)
     return Executable(client.deserialize_executable(data, device._device_list, options), device)
 
 
@@ -112,14 +132,13 @@ def result_handlers(specs: Sequence[SpecLike], device: Device) -> list[ResultHan
     return [bindings.make_result_handler(spec, device._sharding) for spec in specs]
 
 
-def _compile_options(device: Device, options: Mapping[str, OptionValue] | None) -> Any:
+def _compile_options(device: Device, options: Mapping[str, OptionValue]) -> Any:
     compile_options = xla_client.CompileOptions()
     compile_options.num_replicas = 1
     compile_options.num_partitions = 1
     # Without it the program runs on the first device, whatever the DeviceList says.
     compile_options.device_assignment = device._assignment
-    overrides = {**DEFAULT_OPTIONS, **(options or {})}
-    compile_options.env_option_overrides = list(overrides.items())
+    compile_options.env_option_overrides = list(options.items())
     return compile_options
 
 

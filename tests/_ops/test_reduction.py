@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from aioarray._graph import Node, definition
-from aioarray._ops import comparison, reduction
+from aioarray._ops import arithmetic, comparison, movement, reduction
 from tests._ops.evaluate import evaluate
 from tests._ops.nodes import node
 
@@ -208,3 +208,52 @@ def test_nan_survives_a_maximum_that_is_summed(name: str, place: int) -> None:
 
     assert np.isnan(evaluate(total, x, y))
     assert np.isnan(evaluate(total, y, x))
+
+
+@definition
+def _extreme_of_twice(x: Node) -> Node:
+    return reduction.max(arithmetic.add(x, x), -1, False)
+
+
+@definition
+def _extreme_of_square(x: Node) -> Node:
+    return reduction.min(arithmetic.multiply(x, x), None, False)
+
+
+@definition
+def _sum_of_twice_as_float(x: Node) -> Node:
+    return reduction.sum(movement.astype(arithmetic.add(x, x), np.dtype("float32")), 0, None, False)
+
+
+@definition
+def _distance_from_extreme(x: Node) -> Node:
+    return arithmetic.subtract(x, reduction.max(x, -1, True))
+
+
+# XLA's CPU compiler fuses element-wise operations with large reductions in a library, whose 8-bit integers saturate.
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (_extreme_of_twice, lambda x: (x + x).max(axis=-1)),
+        (_extreme_of_square, lambda x: (x * x).min()),
+        (_sum_of_twice_as_float, lambda x: (x + x).astype(np.float32).sum(axis=0)),
+        (_distance_from_extreme, lambda x: x - x.max(axis=-1, keepdims=True)),
+    ],
+    ids=["max", "min", "sum", "subtract"],
+)
+def test_bytes_wrap_before_a_large_reduction(function: Any, expected: Any, dtype: str) -> None:
+    x = (np.arange(64 * 128) * 7 % 128).reshape(64, 128).astype(dtype)
+    got = evaluate(function, x)
+    assert got.dtype == expected(x).dtype
+    assert_array_equal(got, expected(x))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+def test_conversions_to_bytes_truncate_before_a_large_reduction(dtype: str) -> None:
+    @definition
+    def extreme(x: Node) -> Node:
+        return reduction.max(movement.astype(x, np.dtype(dtype)), -1, False)
+
+    x = np.full((64, 128), 63.75, np.float32)
+    assert_array_equal(evaluate(extreme, x), np.full(64, 63, dtype))

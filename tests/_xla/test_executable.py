@@ -127,6 +127,23 @@ def test_options_are_checked_by_name_and_type() -> None:
         compile_("stablehlo.add", 2, (2,), xla_cpu_enable_fast_math="false")
 
 
+@pytest.mark.parametrize(
+    ("line", "own"),
+    [
+        ('%3 = "stablehlo.add"(%1, %2) : (tensor<64x2xi8>, tensor<64x2xi8>) -> tensor<64x2xi8>', True),
+        ('%3 = "stablehlo.convert"(%1) : (tensor<64xf32>) -> tensor<64xui8>', True),
+        ("    %3 = stablehlo.multiply %1, %2 : tensor<i8>", True),
+        ("    %3 = stablehlo.negate %1 : tensor<2xui8> loc(#loc4)", True),
+        ('%3 = "stablehlo.convert"(%1) : (tensor<64xi8>) -> tensor<64xf32>', False),
+        ('%3 = "stablehlo.add"(%1, %2) : (tensor<64xi16>, tensor<64xi16>) -> tensor<64xi16>', False),
+        ('%3 = "stablehlo.reshape"(%1) : (tensor<4xi8>) -> tensor<2x2xi8>', False),
+    ],
+)
+def test_programs_that_make_bytes_keep_to_reductions_that_wrap(line: str, own: bool) -> None:
+    options = _xla.default_options(f"module @m {{\n{line}\n}}\n".encode())
+    assert ("xla_cpu_experimental_ynn_fusion_type" in options) is own
+
+
 @pytest.mark.parametrize("operation", ["stablehlo.maximum", "stablehlo.minimum"])
 def test_nan_propagates_unless_an_option_says_otherwise(operation) -> None:
     left, spec = put([np.nan, 1.0] * 4)
