@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
+import operator
 import threading
+from collections.abc import Container
 from typing import TYPE_CHECKING
 
 from .. import _xla
 from .._engine.instruments import Fault
 from .._errors import DeviceError
-from .scope import Scope, matches
+from .scope import Scope, checked_pattern, matches
 
 if TYPE_CHECKING:
-    from collections.abc import Container
-
     from .._engine import Program
     from .._engine.instruments import Copy, ObservedLaunch
 
@@ -37,11 +37,9 @@ class Injector(Scope):
         self._status, self._message = _described(error)
         if match_compile is not None and match is not None:
             raise ValueError("inject: give match or match_compile; use two injections for both")
-        if isinstance(nth, int) and nth < 1:
-            raise ValueError(f"inject: nth is {nth}; the first match is number 1")
-        self._match = match
-        self._nth: Container[int] | None = (nth,) if isinstance(nth, int) else nth
-        self._match_compile = match_compile
+        self._match = checked_pattern("inject", match)
+        self._nth = _numbers(nth)
+        self._match_compile = checked_pattern("inject", match_compile)
         self.matched: int = 0
         self.injected: int = 0
         self._lock = threading.Lock()
@@ -81,6 +79,18 @@ class Injector(Scope):
         return hit
 
 
+def _numbers(nth: int | Container[int] | None) -> Container[int] | None:
+    """Which of the matches are meant, as a container."""
+    if nth is None or (isinstance(nth, Container) and not isinstance(nth, (str, bytes))):
+        return nth
+    if isinstance(nth, bool) or not hasattr(nth, "__index__"):
+        raise TypeError(f"inject: nth is {nth!r}; it must be a number, or a container of numbers such as range(2, 5)")
+    number = operator.index(nth)
+    if number < 1:
+        raise ValueError(f"inject: nth is {number}; the first match is number 1")
+    return (number,)
+
+
 def _described(error: Exception | str) -> tuple[str, str]:
     if isinstance(error, str):
         return _xla.translate(RuntimeError(error))
@@ -102,7 +112,7 @@ class Delay(Scope):
         if not (math.isfinite(seconds) and seconds >= 0.0):
             raise ValueError(f"delay: seconds is {seconds}; it must be a number that is not negative")
         self._seconds = seconds
-        self._match = match
+        self._match = checked_pattern("delay", match)
         self._lock = threading.Lock()
         self.matched: int = 0
 

@@ -10,7 +10,7 @@ from .._array import Array
 from .._engine import Rendezvous, current_host, engine, in_event_loop
 from .._engine.failure import location
 from .._engine.launch import QUEUED
-from .scope import Scope, matches
+from .scope import Scope, checked_pattern, matches
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -47,12 +47,12 @@ class Gate(Scope):
     """What ``testing.hold`` gives. Its methods may be called on any thread."""
 
     def __init__(self, match: str | None = None) -> None:
-        self._match = match
+        self._match = checked_pattern("hold", match)
         self._lock = threading.RLock()
         # In order of enqueueing. Under the lock; weak, so that work whose results nobody holds is still dropped.
         self._launches: list[ReferenceType[ObservedLaunch]] = []
         self._waiting: dict[Rendezvous, int] = {}
-        self._open = False
+        self._open = False  # written under the lock
 
     def __repr__(self) -> str:
         return f"<gate, {'open' if self._open else 'holding'} {[held.name for held in self.pending]}>"
@@ -95,8 +95,11 @@ class Gate(Scope):
 
     def open(self) -> None:
         """Let go what is held, and hold nothing from now on."""
-        self._open = True
-        for launch in self._held():
+        with self._lock:
+            # In one, or what another thread enqueues meanwhile would be held for good.
+            self._open = True
+            held = self._held()
+        for launch in held:
             self._let_go(launch)
 
     async def wait_for(self, count: int = 1) -> tuple[Held, ...]:
@@ -109,11 +112,13 @@ class Gate(Scope):
     # The instrument
 
     def on_enqueued(self, launch: ObservedLaunch) -> None:
-        if self._open or not matches(self._match, launch.program.name):
+        if not matches(self._match, launch.program.name):
             return
-        launch.holds += 1
         woken: list[Rendezvous] = []
         with self._lock:
+            if self._open:
+                return
+            launch.holds += 1
             self._launches.append(ref(launch))
             if self._waiting:
                 count = len(self._held())

@@ -33,6 +33,16 @@ class Scope(instruments.Instrument):
         instruments.uninstall(self)
 
 
+def checked_pattern(function: str, pattern: str | None) -> str | None:
+    """``pattern``, if ``matches`` can take it; ``TypeError`` now, and not where something is enqueued."""
+    if pattern is None or isinstance(pattern, str):
+        return pattern
+    raise TypeError(
+        f"{function}: a pattern is {pattern!r}; it must be the name of an operation or jitted function, or a pattern "
+        'such as "mat*"'
+    )
+
+
 def matches(pattern: str | None, name: str) -> bool:
     """Whether ``name`` is meant by ``pattern``, in which ``*``, ``?`` and ``[…]`` are those of file names."""
     return pattern is None or fnmatchcase(name, pattern)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # So many steps back from what waits to what it waits for.
 DEPTH = 4
-_ORDINALS = {1: "1st", 2: "2nd", 3: "3rd"}
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 # So many are named of what is before it in a queue.
 _NAMED = 3
 
@@ -112,7 +112,8 @@ def _compiling(program: Program) -> str:
 def _in_queue(launch: Launch) -> str:
     before = engine.scheduler.before(launch)
     if before is None:
-        return "is delayed by testing.delay()" if launch.observation is not None else "is about to be launched"
+        held = launch.observation is not None and launch.observation.held
+        return "is delayed by testing.delay()" if held else "is about to be launched"
     full = engine.scheduler.in_flight >= engine.scheduler.window
     reason = f"{engine.scheduler.in_flight} launches run already" if full else "for a launch worker"
     return f"waits to be launched, {_place(before)}: {reason}" if full else f"waits {reason}, {_place(before)}"
@@ -121,7 +122,8 @@ def _in_queue(launch: Launch) -> str:
 def _place(before: list[str]) -> str:
     """Its place in a queue behind those."""
     number = len(before) + 1
-    ordinal = _ORDINALS.get(number, f"{number}th")
+    teens = number // 10 % 10 == 1
+    ordinal = f"{number}{'th' if teens else _ENDINGS.get(number % 10, 'th')}"
     if not before:
         return f"{ordinal} in the queue"
     named = ", ".join(f"`{name}`" for name in before[:_NAMED])

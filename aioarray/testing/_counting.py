@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from .._instruments import Counter, Event, LoopWatch
@@ -86,8 +87,8 @@ class max_loop_lag:
     """
 
     def __init__(self, milliseconds: float) -> None:
-        if not milliseconds > 0:
-            raise ValueError(f"max_loop_lag: {milliseconds} milliseconds; it must be more than 0")
+        if not 0 < milliseconds < math.inf:
+            raise ValueError(f"max_loop_lag: {milliseconds} milliseconds; it must be a number above 0")
         self._milliseconds = milliseconds
         limit = milliseconds / 1e3
         self._watch = LoopWatch(noticed=limit, interval=min(limit / 4, 0.01))

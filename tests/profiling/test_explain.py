@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import threading
+import time
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,9 +17,11 @@ from aioarray import testing
 from aioarray._array import enqueue
 from aioarray._engine import Program, engine
 from aioarray._engine.cost import DEAR, LaunchClass
+from aioarray._engine.launch import FINISHED, LAUNCHED, QUEUED
 from aioarray._graph import array_spec
 from aioarray._xla import Cost
 from aioarray.errors import DeviceError
+from aioarray.profiling import _explain
 from tests.promise.work import LOST, idle, products
 
 
@@ -151,6 +155,80 @@ def test_what_waits_for_a_launch_worker_and_what_is_being_launched() -> None:
     finally:
         slow.go.set()
     aio.block_until_ready([first, second, third, fourth])
+
+
+class Stands:
+    """Stands in for a launch."""
+
+    holds = 0
+    fault = None
+    origin = None
+
+    def __init__(self, state: int, *inputs: Stands, begun: float | None = None, name: str = "f") -> None:
+        self.state = state
+        self.sources = [SimpleNamespace(launch=x, buffer=None) for x in inputs]
+        self.begun = begun
+        self.program = SimpleNamespace(name=name, execute=len, donated=())
+        self.observation: Any = None
+
+
+def launch(state: int, *inputs: Any, **fields: Any) -> Any:
+    return Stands(state, *inputs, **fields)
+
+
+def test_what_is_with_the_device() -> None:
+    text = _explain._state(launch(LAUNCHED, begun=time.perf_counter() - 0.012), 4)
+    found = re.fullmatch(r"has been running for (\d+) ms", text)
+    assert found is not None, text
+    assert int(found[1]) >= 12
+    assert re.fullmatch(r"has been running for \d+ s", _explain._state(launch(LAUNCHED, begun=-100.0), 4))
+    assert _explain._state(launch(LAUNCHED), 4) == "is running"
+    waiting = launch(LAUNCHED, launch(LAUNCHED, name="g"))
+    assert _explain._state(waiting, 4) == "is launched and waits for its input `g`, which is running"
+    assert _explain._state(launch(FINISHED), 4) == "is finished"
+
+
+def test_what_waits_for_a_place_in_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    before: list[str] | None = ["g", "h"]
+    scheduler = SimpleNamespace(before=lambda launch: before, in_flight=32, window=32)
+    monkeypatch.setattr(_explain, "engine", SimpleNamespace(scheduler=scheduler))
+    queued = launch(QUEUED)
+    assert _explain._state(queued, 4) == (
+        "waits to be launched, 3rd in the queue behind `g`, `h`: 32 launches run already"
+    )
+    before = None
+    assert _explain._state(queued, 4) == "is about to be launched"
+    # Somebody looks on, and does nothing else.
+    queued.observation = SimpleNamespace(held=False)
+    assert _explain._state(queued, 4) == "is about to be launched"
+    queued.observation.held = True
+    assert _explain._state(queued, 4) == "is delayed by testing.delay()"
+
+
+def test_a_compile_that_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = SimpleNamespace(progress=lambda program: ([], 0.012))
+    monkeypatch.setattr(_explain, "engine", SimpleNamespace(compiler=compiler))
+    queued = launch(QUEUED)
+    queued.program.execute = None
+    assert _explain._state(queued, 4) == "waits for the compile of `f`, which has been going on for 12 ms"
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (1, "1st"),
+        (2, "2nd"),
+        (3, "3rd"),
+        (4, "4th"),
+        (11, "11th"),
+        (12, "12th"),
+        (13, "13th"),
+        (21, "21st"),
+        (92, "92nd"),
+    ],
+)
+def test_places_in_a_queue(number: int, text: str) -> None:
+    assert _explain._place(["x"] * (number - 1)).startswith(f"{text} in the queue")
 
 
 def test_what_runs_and_what_waits_for_a_place() -> None:

@@ -632,6 +632,78 @@ def test_wrong_injections_are_refused() -> None:
         testing.inject("INTERNAL: x", match="a", match_compile="b")
     with pytest.raises(TypeError, match="must be an exception"):
         testing.inject(MemoryError)  # type: ignore[arg-type]
+    for nth in ("2", 1.5, True):
+        with pytest.raises(TypeError, match="it must be a number, or a container of numbers"):
+            testing.inject("INTERNAL: x", nth=nth)  # type: ignore[arg-type]
+    assert "0 of 0" in repr(testing.inject("INTERNAL: x", nth=np.int64(2)))  # type: ignore[arg-type]
+
+
+def test_patterns_that_are_none_are_refused_at_the_call_and_not_where_something_is_enqueued() -> None:
+    function = aio.jit(lambda x: x)
+    for make in (
+        lambda: testing.hold(function),  # type: ignore[arg-type]
+        lambda: testing.delay(1, match=function),  # type: ignore[arg-type]
+        lambda: testing.inject("INTERNAL: x", match=function),  # type: ignore[arg-type]
+        lambda: testing.inject("INTERNAL: x", match_compile=function),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(TypeError, match=r"^(hold|delay|inject): a pattern is .*must be the name of an operation"):
+            make()
+
+
+def test_which_of_the_matches_fail_is_counted_by_pattern() -> None:
+    x = ones().block_until_ready()
+    with (
+        testing.inject("INTERNAL: second sum", match="sum", nth=2) as sums,
+        testing.inject("INTERNAL: third", nth=3) as all_of_them,
+    ):
+        made = [x + 1, aio.sum(x), x * 2, aio.sum(x), x - 1]
+    assert (sums.matched, sums.injected) == (2, 1)
+    assert (all_of_them.matched, all_of_them.injected) == (5, 1)
+    outcomes = []
+    for y in made:
+        try:
+            y.block_until_ready()
+        except DeviceError as error:
+            outcomes.append(error.detail)
+        else:
+            outcomes.append("")
+    assert outcomes == ["", "", "third", "second sum", ""]
+
+
+def test_what_another_thread_enqueues_while_a_gate_opens_is_not_held_for_good() -> None:
+    x = ones().block_until_ready()
+    gate = testing.hold("add")
+    entered, go_on = threading.Event(), threading.Event()
+
+    class Lock:
+        """The gate's; one thread gets it only when the other has opened the gate."""
+
+        def __init__(self) -> None:
+            self.lock = gate._lock
+
+        def __enter__(self) -> None:
+            if threading.current_thread().name == "enqueues" and not entered.is_set():
+                entered.set()
+                assert go_on.wait(LOST)
+            self.lock.acquire()
+
+        def __exit__(self, *_: object) -> None:
+            self.lock.release()
+
+    gate._lock = Lock()  # type: ignore[assignment]
+    instruments.install(gate, everywhere=True)
+    try:
+        results: list[aio.Array] = []
+        thread = threading.Thread(target=lambda: results.append(x + 1), name="enqueues")
+        thread.start()
+        assert entered.wait(LOST)
+        gate.open()
+        go_on.set()
+        thread.join(LOST)
+        assert gate.pending == ()
+        assert results[0].tolist() == [2.0] * 3
+    finally:
+        instruments.uninstall(gate)
 
 
 def test_an_injected_error_that_nobody_saw_is_logged() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import math
 import threading
 import time
 
@@ -261,7 +262,9 @@ def test_a_loop_that_answers_passes() -> None:
 
 
 def test_a_lag_needs_a_loop_and_a_limit() -> None:
-    with pytest.raises(ValueError, match="more than 0"):
+    with pytest.raises(ValueError, match="it must be a number above 0"):
         testing.max_loop_lag(0)
+    with pytest.raises(ValueError, match="inf milliseconds; it must be a number above 0"):
+        testing.max_loop_lag(math.inf)
     with pytest.raises(RuntimeError, match="outside asyncio and trio"), testing.max_loop_lag(10):
         pass
