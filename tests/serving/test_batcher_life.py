@@ -27,6 +27,20 @@ def row(value: float, length: int = 3) -> np.ndarray:
     return np.full(length, value, np.float32)
 
 
+async def five_asked(batcher: Batcher, model: Gated, group: Any) -> Asking:
+    """Five requests, of which ``model`` has begun with the first ones."""
+    asking = Asking(batcher, group)
+    for i in range(5):
+        asking.ask(i, row(i))
+    await model.begun(1)
+    return asking
+
+
+def assert_none_was_served(asking: Asking) -> None:
+    assert len(asking.ended) == 5
+    assert all(isinstance(error, errors.NotServingError) for error in asking.ended.values())
+
+
 # Limits
 
 
@@ -172,10 +186,7 @@ def test_leaving_answers_what_was_accepted(run: Runner) -> None:
         model = Gated()
         async with anyio.create_task_group() as group:
             async with Batcher(model, max_batch_size=2) as batcher:
-                asking = Asking(batcher, group)
-                for i in range(5):
-                    asking.ask(i, row(i))
-                await model.begun(1)
+                asking = await five_asked(batcher, model, group)
 
                 async def release() -> None:
                     for i in range(3):
@@ -216,22 +227,16 @@ def test_leaving_with_an_error_ends_every_request(run: Runner) -> None:
         model = Gated()
         batcher = Batcher(model, max_batch_size=2)
 
-        async def serve(group: Any) -> Asking:
+        async def serve(group: Any) -> None:
             async with batcher:
-                asking = Asking(batcher, group)
-                for i in range(5):
-                    asking.ask(i, row(i))
-                await model.begun(1)
-                serving.append(asking)
+                asked.append(await five_asked(batcher, model, group))
                 raise KeyError
 
-        serving: list[Asking] = []
+        asked: list[Asking] = []
         async with anyio.create_task_group() as group:
             with pytest.raises(KeyError):
                 await serve(group)
-        asking = serving[0]
-        assert len(asking.ended) == 5
-        assert all(isinstance(error, errors.NotServingError) for error in asking.ended.values())
+        assert_none_was_served(asked[0])
         assert batcher.stats().queued == batcher.stats().running == 0
 
     run(main)
@@ -261,16 +266,12 @@ def test_being_cancelled_while_draining_ends_every_request(run: Runner) -> None:
             scope.cancel()
 
         async with anyio.create_task_group() as group:
-            asking = Asking(batcher, group)
             with anyio.CancelScope() as scope:
                 async with batcher:
-                    for i in range(5):
-                        asking.ask(i, row(i))
-                    await model.begun(1)
+                    asking = await five_asked(batcher, model, group)
                     group.start_soon(give_up, scope)
             assert scope.cancelled_caught
-        assert all(isinstance(error, errors.NotServingError) for error in asking.ended.values())
-        assert len(asking.ended) == 5
+        assert_none_was_served(asking)
 
     run(main)
 
