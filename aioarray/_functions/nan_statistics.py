@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 from .. import _dtypes
 from .._array import Array, ArrayLike, as_array
@@ -16,6 +17,11 @@ from .floating_point import conj, isnan, real
 from .searching import count_nonzero
 from .statistical import max, mean, min, prod, sum, var
 from .utility import all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._dtypes import DType
 
 __all__ = ["nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar"]
 
@@ -47,12 +53,7 @@ def nanmax(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Arr
     >>> aio.nanmax(aio.asarray([1.0, aio.nan, 2.0]))
     Array(2., dtype=float32)
     """
-    array = as_array("nanmax", x)
-    if array.dtype not in _dtypes.REAL_FLOATING:
-        return max(array, axis=axes_of("nanmax", axis), keepdims=keepdims)
-    lowest = reduction.lowest(array.dtype)
-    greatest = max(_replaced("nanmax", array, lowest), axis=axes_of("nanmax", axis), keepdims=keepdims)
-    return where(all(isnan(array), axis=axes_of("nanmax", axis), keepdims=keepdims), math.nan, greatest)
+    return _extreme("nanmax", x, axis, keepdims, max, reduction.lowest)
 
 
 @fused
@@ -62,12 +63,7 @@ def nanmin(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Arr
     >>> aio.nanmin(aio.asarray([1.0, aio.nan, 2.0]))
     Array(1., dtype=float32)
     """
-    array = as_array("nanmin", x)
-    if array.dtype not in _dtypes.REAL_FLOATING:
-        return min(array, axis=axes_of("nanmin", axis), keepdims=keepdims)
-    highest = reduction.highest(array.dtype)
-    least = min(_replaced("nanmin", array, highest), axis=axes_of("nanmin", axis), keepdims=keepdims)
-    return where(all(isnan(array), axis=axes_of("nanmin", axis), keepdims=keepdims), math.nan, least)
+    return _extreme("nanmin", x, axis, keepdims, min, reduction.highest)
 
 
 @fused
@@ -114,6 +110,22 @@ def nanstd(
     return sqrt(_nanvar("nanstd", x, axes_of("nanstd", axis), ddof if correction is None else correction, keepdims))
 
 
+def _extreme(
+    function: str,
+    x: ArrayLike,
+    axis: Axes,
+    keepdims: bool,
+    extreme: Callable[..., Array],
+    neutral: Callable[[DType], Any],
+) -> Array:
+    """``extreme`` (max or min) of what is not NaN; ``neutral`` gives the value of a dtype that does not change it."""
+    array, axes = as_array(function, x), axes_of(function, axis)
+    if array.dtype not in _dtypes.REAL_FLOATING:
+        return extreme(array, axis=axes, keepdims=keepdims)
+    found = extreme(_replaced(function, array, neutral(array.dtype)), axis=axes, keepdims=keepdims)
+    return where(all(isnan(array), axis=axes, keepdims=keepdims), math.nan, found)
+
+
 def _nanvar(function: str, x: ArrayLike, axis: Axes, correction: float, keepdims: bool) -> Array:
     array = as_array(function, x)
     if array.dtype not in _dtypes.FLOATING:
@@ -128,11 +140,11 @@ def _nanvar(function: str, x: ArrayLike, axis: Axes, correction: float, keepdims
     return astype(divide(total, where(freedom > 0, freedom, math.nan)), target)
 
 
-def _replaced(function: str, x: ArrayLike, value: object) -> Array:
+def _replaced(function: str, x: ArrayLike, value: ArrayLike) -> Array:
     array = as_array(function, x)
     if array.dtype not in _dtypes.FLOATING:
         return array
-    return where(isnan(array), value, array)  # type: ignore[arg-type]
+    return where(isnan(array), value, array)
 
 
 def _widened(x: Array) -> Array:

@@ -5,8 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 
+class _Span:
+    """What has a beginning and an end."""
+
+    __slots__ = ()
+
+    begun: float
+    ended: float
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return self.ended - self.begun
+
+
 @dataclass(frozen=True, slots=True)
-class Phase:
+class Phase(_Span):
     """A part of the life of a launch.
 
     ``kind`` says what it waited for ("compile", "inputs", "window", "worker", or "hold" for gates and delays of tests),
@@ -16,11 +30,6 @@ class Phase:
     kind: str
     begun: float
     ended: float
-
-    @property
-    def seconds(self) -> float:
-        """How long it took."""
-        return self.ended - self.begun
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +69,7 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Step(_Span):
     """A part of a critical path: for all that time, the end depended on this phase of this launch."""
 
     kind: str
@@ -69,14 +78,9 @@ class Step:
     begun: float
     ended: float
 
-    @property
-    def seconds(self) -> float:
-        """How long it took."""
-        return self.ended - self.begun
-
 
 @dataclass(frozen=True, slots=True)
-class Await:
+class Await(_Span):
     """Somebody waited for a launch: with ``await``, or holding a thread ("block").
 
     ``path`` is the critical path to the value: the chain of phases each of which could only begin when the one before
@@ -93,15 +97,10 @@ class Await:
     cancelled: bool
     path: tuple[Step, ...]
 
-    @property
-    def seconds(self) -> float:
-        """How long it took."""
-        return self.ended - self.begun
-
 
 @dataclass(frozen=True, slots=True)
-class Compile:
-    """One program's way through the compile service.
+class Compile(_Span):
+    """One program's way through the compile service. ``seconds`` leaves out the wait for a worker.
 
     ``outcome`` is "compiled", "loaded" from disk, "shared" with an equal program, "failed", or "pending" at the end.
     """
@@ -114,14 +113,9 @@ class Compile:
     ended: float
     row: int
 
-    @property
-    def seconds(self) -> float:
-        """How long it took, without waiting for a worker."""
-        return self.ended - self.begun
-
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(_Span):
     """One value copied: ``name`` is "to_host" or "device_put"."""
 
     name: str
@@ -132,25 +126,15 @@ class Copy:
     begun: float
     ended: float
 
-    @property
-    def seconds(self) -> float:
-        """How long it took."""
-        return self.ended - self.begun
-
 
 @dataclass(frozen=True, slots=True)
-class Lag:
+class Lag(_Span):
     """A time in which an event loop answered nothing, and the line where its thread was."""
 
     loop: str
     location: str | None
     begun: float
     ended: float
-
-    @property
-    def seconds(self) -> float:
-        """How long it took."""
-        return self.ended - self.begun
 
 
 @dataclass(frozen=True, slots=True)
