@@ -137,7 +137,7 @@ class ModuleEmitter:
         """Write the nodes of ``graph``; give the names of its outputs."""
         for position, node in enumerate(verify(graph)):
             if position % NODES_BETWEEN_YIELDS == NODES_BETWEEN_YIELDS - 1:
-                time.sleep(0)
+                time.sleep(0)  # releases the GIL
             if id(node) not in names:
                 names[id(node)] = self._node(node, names)
         return [names[id(node)] for node in graph.outputs]

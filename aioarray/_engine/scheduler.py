@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .compiler import Compiler
     from .threads import Request, Threads
 
-# More launch workers only take the cores from the loop: see DESIGN, "Dispatch".
+# A launch often computes on the thread that makes it: more of them would take the cores from the event loop.
 LAUNCH_WORKERS: Final = 2
 
 

@@ -204,7 +204,7 @@ def solve(equations: Iterable[tuple[Expression, int]]) -> dict[str, int]:
             try:
                 slope, offset = _linear(expression, lengths, name)
             except NotALength:
-                continue
+                continue  # another equation may give it
             if slope == 0:
                 continue
             if (value - offset) % slope or (value - offset) // slope < 1:
