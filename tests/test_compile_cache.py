@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import aioarray as aio
-from aioarray._engine import engine
+from aioarray._engine import disk_cache, engine
 from aioarray._engine.disk_cache import SUFFIX, DiskCache
 from tests.compiling import compiles
 
@@ -264,8 +264,6 @@ def test_broken_entry_is_a_logged_miss_and_is_replaced(
 def test_entry_of_another_cpu_or_version_is_a_logged_miss(
     directory: Path, difference: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    from aioarray._engine import disk_cache
-
     f = aio.jit(lambda x: x + 99.5)
     real = disk_cache._environment()
     monkeypatch.setattr(disk_cache, "_environment", lambda: {**real, difference: "another"})

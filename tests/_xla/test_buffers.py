@@ -1,3 +1,5 @@
+"""Buffers: values of every dtype and layout go to the device and come back, copied or shared."""
+
 from __future__ import annotations
 
 import gc

@@ -1,3 +1,5 @@
+"""Devices: how they are described, found by name, and kept one instance each."""
+
 from __future__ import annotations
 
 import copy

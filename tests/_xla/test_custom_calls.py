@@ -1,3 +1,5 @@
+"""Custom calls: programs reach LAPACK."""
+
 from __future__ import annotations
 
 import numpy as np

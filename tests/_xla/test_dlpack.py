@@ -1,3 +1,5 @@
+"""Buffers over DLPack: shared or copied, with old and new producers and consumers."""
+
 from __future__ import annotations
 
 import itertools

@@ -1,3 +1,5 @@
+"""Executables: what they take, give, cost and refuse."""
+
 from __future__ import annotations
 
 import threading

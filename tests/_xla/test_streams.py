@@ -1,3 +1,5 @@
+"""Execution streams: they belong to threads, and what runs on different ones still waits for its inputs."""
+
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor

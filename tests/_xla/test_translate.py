@@ -1,3 +1,5 @@
+"""Status codes out of the messages and types of exceptions."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Trees: they come apart and together, and their structures are keys."""
+
 from __future__ import annotations
 
 import dataclasses

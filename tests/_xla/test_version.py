@@ -1,3 +1,5 @@
+"""Which versions of jaxlib are taken, and what is said about others."""
+
 from __future__ import annotations
 
 import pytest

@@ -59,7 +59,7 @@ async def mixed() -> Profile:
             await aio.exp(y)
         with aio.sync_reads("allow"):
             float(aio.max(y))
-        time.sleep(0.05)  # noqa: ASYNC251
+        time.sleep(0.05)  # noqa: ASYNC251 (holds the loop, for the profile to see)
         await asyncio.sleep(0.01)
     return p
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import aioarray as aio
 from aioarray._array import from_host, unary
 from aioarray._call import call
 from aioarray._engine import engine
@@ -21,8 +22,6 @@ from aioarray._ops import elementwise, movement
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
-
-    import aioarray as aio
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -79,9 +78,7 @@ def idle() -> None:
 
 
 async def _drained() -> None:
-    from aioarray import drain
-
-    await asyncio.wait_for(drain(1), LOST)
+    await asyncio.wait_for(aio.drain(1), LOST)
 
 
 class LoopLag:

@@ -10,11 +10,11 @@ from aioarray.errors import InvalidInputError
 from aioarray.serving import Batcher
 from tests.serving.runners import RUNNERS
 
-prometheus_client = pytest.importorskip("prometheus_client")
+prometheus_client = pytest.importorskip("prometheus_client", reason="prometheus_client is not installed")
 
 
 def test_collector_says_what_the_statistics_say() -> None:
-    from aioarray.serving.prometheus import BatcherCollector
+    from aioarray.serving.prometheus import BatcherCollector  # it needs the optional package
 
     async def main() -> Batcher:
         batcher = Batcher(aio.jit(lambda x: x * 2), name="double", max_batch_size=4)

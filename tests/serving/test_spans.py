@@ -11,7 +11,7 @@ import pytest
 from aioarray.serving import Batcher, _spans
 from tests.serving.runners import RUNNERS
 
-trace = pytest.importorskip("opentelemetry.sdk.trace")
+trace = pytest.importorskip("opentelemetry.sdk.trace", reason="opentelemetry-sdk is not installed")
 export = pytest.importorskip("opentelemetry.sdk.trace.export.in_memory_span_exporter")
 simple = pytest.importorskip("opentelemetry.sdk.trace.export")
 

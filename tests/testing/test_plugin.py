@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import aioarray as aio
+import pytest_aioarray
 from aioarray.testing import _settings
 
 if TYPE_CHECKING:
@@ -179,8 +180,6 @@ def test_a_wrong_number_of_durations_is_refused(run: Run) -> None:
 
 
 def test_every_setting_is_an_option_and_documented() -> None:
-    import pytest_aioarray
-
     assert list(pytest_aioarray.SETTINGS) == list(_settings.ALLOWED)
     assert set(_settings.ALLOWED) == set(_settings.Settings.__dataclass_fields__)
 
