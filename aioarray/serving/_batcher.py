@@ -33,8 +33,8 @@ from ._inputs import BATCH, Inputs, Layout
 from ._outputs import Outputs, joined
 from ._queue import BatchQueue
 from ._requests import Batch, Part, Request
-from ._service import Service, check_hashable, check_options, name_of
-from ._sizes import BatchSizes
+from ._service import Service, check_hashable, check_positive, name_of
+from ._sizes import BatchSizes, check_counts
 from ._statistics import Recorder
 from ._warmup import warm_up
 
@@ -111,14 +111,18 @@ class Batcher(Service):
             raise TypeError(f"Batcher: fn is a {type(fn).__name__}; it has to be callable")
         if (cost is None) != (max_batch_cost is None):
             raise ValueError(f"{name}: cost and max_batch_cost go together")
-        check_options(
+        if not max_delay >= 0:
+            raise ValueError(f"{name}: max_delay is {max_delay}; it must be at least 0")
+        check_counts(
             name,
             {
-                "max_queue": (max_queue, 1),
-                "max_concurrent_batches": (max_concurrent_batches, 1),
-                "priority_levels": (priority_levels, 1),
-                "max_delay": (max_delay, 0),
+                "max_queue": max_queue,
+                "max_concurrent_batches": max_concurrent_batches,
+                "priority_levels": priority_levels,
             },
+        )
+        check_positive(
+            name,
             {
                 "max_wait": max_wait,
                 "timeout": timeout,

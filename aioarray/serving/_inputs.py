@@ -12,8 +12,9 @@ import numpy as np
 
 import aioarray as aio
 
-from .. import _trees
+from .. import _dtypes, _trees
 from .._errors import InvalidInputError
+from ._sizes import checked_sizes
 
 if TYPE_CHECKING:
     from ._requests import Part
@@ -91,15 +92,20 @@ class Inputs:
 
     def __init__(self, name: str, specs: Any, buckets: Mapping[str, Sequence[int]]) -> None:
         self._name = name
-        self._buckets = {length: sorted(set(sizes)) for length, sizes in buckets.items() if length != BATCH}
+        self._buckets = {
+            length: sorted(set(checked_sizes(name, repr(length), sizes)))
+            for length, sizes in buckets.items()
+            if length != BATCH
+        }
         self.names = tuple(self._buckets)
         self.specs: list[TensorSpec] | None = None
         self._layouts: dict[Any, Layout] = {}
         self._dtypes: tuple[np.dtype[Any], ...] = ()  # of specs
         self._fixed: list[Any] | None = None  # the shapes of specs, if these have lengths for all dimensions
         self._structure: Any = None
+        self._known: set[np.dtype[Any]] = set()  # dtypes that devices have, as far as they have come
         for length, sizes in self._buckets.items():
-            if not sizes or sizes[0] < 1:
+            if not sizes:
                 raise ValueError(f"{name}: the buckets of {length!r} are {sizes}; give sizes of 1 or more")
         if specs is None:
             if self._buckets:
@@ -195,16 +201,24 @@ class Inputs:
         return layout
 
     def _array(self, leaf: Any, spec: TensorSpec | None, place: int) -> np.ndarray[Any, Any]:
-        if type(leaf) is np.ndarray and (spec is None or leaf.dtype == spec.dtype):
-            if spec is None and leaf.dtype.kind in "OSUMm":
-                raise InvalidInputError(f"{self._where(place)} is an array of {leaf.dtype}, not of numbers")
+        if type(leaf) is np.ndarray and (leaf.dtype in self._known if spec is None else leaf.dtype == spec.dtype):
             return leaf
         try:
+            if spec is None and type(leaf) is np.ndarray:
+                return self._of_a_known_dtype(leaf, place)
             if spec is None:
                 return np.asarray(aio.asarray(leaf))
             return _converted(leaf, spec.dtype)
         except (TypeError, ValueError, OverflowError) as error:
             raise InvalidInputError(f"{self._where(place)}: {error}") from None
+
+    def _of_a_known_dtype(self, array: np.ndarray[Any, Any], place: int) -> np.ndarray[Any, Any]:
+        """``array`` in the byte order of this machine. ``TypeError`` for a dtype that no device has."""
+        if array.dtype.kind in "OSUMm":
+            raise InvalidInputError(f"{self._where(place)} is an array of {array.dtype}, not of numbers")
+        native = array.dtype.newbyteorder("=")
+        self._known.add(aio.ShapeDtype((), native).dtype)
+        return array.astype(native, copy=False)
 
     def _where(self, place: int) -> str:
         path = self._paths[place] if self.specs is not None else ""
@@ -379,9 +393,15 @@ def _converted(leaf: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         if value.dtype.kind in "OSUMm" or not np.can_cast(value.dtype, dtype, "safe"):
             raise TypeError(f"an array of {value.dtype} is given; the dtype is {dtype.name}")
         return value.astype(dtype)
-    if not (value.size == 0 or np.can_cast(value.dtype, dtype, "same_kind")):
+    whole = value.dtype.kind in "biu" and dtype in _dtypes.INTEGRAL
+    if not (value.size == 0 or whole or np.can_cast(value.dtype, dtype, "same_kind")):
         raise TypeError(f"numbers of the kind {value.dtype} are given; the dtype is {dtype.name}")
-    return np.asarray(leaf, dtype)
+    with np.errstate(all="ignore"):
+        result = np.asarray(leaf, dtype)
+        lost = result.astype(value.dtype) != value if whole else np.isfinite(value) & ~np.isfinite(result)
+    if lost.any():
+        raise OverflowError(f"{value[lost].flat[0]} is given; the dtype is {dtype.name}, which has no such number")
+    return result
 
 
 def _path(path: tuple[Any, ...]) -> str:

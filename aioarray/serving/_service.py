@@ -173,14 +173,18 @@ class Service(ABC):
 
     def _deadline(self, timeout: float | None) -> float:
         if timeout is None:
-            timeout = self._timeout
-        elif timeout != timeout:
-            raise ValueError(f"{self.name}: timeout is {timeout}; it has to be a number of seconds")
-        return self._clock() + timeout
+            return self._clock() + self._timeout
+        try:
+            deadline = self._clock() + timeout
+        except TypeError:
+            deadline = math.nan
+        if deadline != deadline:
+            raise ValueError(f"{self.name}: timeout is {timeout!r}; it has to be a number of seconds")
+        return deadline
 
-    def _check_priority(self, priority: int) -> None:
-        if not 0 <= priority < self._levels:
-            raise ValueError(f"{self.name}: priority is {priority}; there are levels 0 to {self._levels - 1}")
+    def _check_priority(self, priority: Any) -> None:
+        if not isinstance(priority, int) or not 0 <= priority < self._levels:
+            raise ValueError(f"{self.name}: priority is {priority!r}; there are levels 0 to {self._levels - 1}")
 
     def _admit(self, request: Request) -> None:
         """Take ``request`` in, or raise why not."""
@@ -249,11 +253,8 @@ class Service(ABC):
         )
 
 
-def check_options(name: str, least: Mapping[str, tuple[float, float]], positive: Mapping[str, float | None]) -> None:
-    """``ValueError`` for an option (value, least value) that is too small, or that is given and not above 0."""
-    for option, (value, bound) in least.items():
-        if not value >= bound:
-            raise ValueError(f"{name}: {option} is {value}; it must be at least {bound}")
+def check_positive(name: str, positive: Mapping[str, float | None]) -> None:
+    """``ValueError`` for an option that is given and not above 0."""
     for option, given in positive.items():
         if given is not None and not given > 0:
             raise ValueError(f"{name}: {option} is {given}; it must be above 0")

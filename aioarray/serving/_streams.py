@@ -28,7 +28,8 @@ from ._estimates import Estimates
 from ._inputs import Inputs
 from ._queue import BatchQueue
 from ._requests import Request
-from ._service import Service, check_hashable, check_options, name_of
+from ._service import Service, check_hashable, check_positive, name_of
+from ._sizes import check_counts
 from ._slots import Slots
 from ._statistics import Recorder
 
@@ -174,16 +175,10 @@ class StreamBatcher(Service):
         name = name or name_of(fn)
         if not (inspect.isasyncgenfunction(fn) or inspect.isasyncgenfunction(getattr(fn, "__call__", None))):  # noqa: B004
             raise TypeError(f"StreamBatcher: {name} is no async generator function")
-        check_options(
-            name,
-            {
-                "slots": (slots, 1),
-                "max_queue": (max_queue, 1),
-                "max_items": (max_items, 1),
-                "priority_levels": (priority_levels, 1),
-            },
-            {"timeout": timeout, "step_timeout": step_timeout},
+        check_counts(
+            name, {"slots": slots, "max_queue": max_queue, "max_items": max_items, "priority_levels": priority_levels}
         )
+        check_positive(name, {"timeout": timeout, "step_timeout": step_timeout})
         self._function = fn
         self._inputs = Inputs(name, specs, buckets or {})
         self._max_items = max_items

@@ -115,6 +115,7 @@ def test_a_function_that_hangs_is_given_up_after_batch_timeout(run: Runner) -> N
         async with Batcher(model, batch_timeout=0.02) as batcher:
             with pytest.raises(errors.DeadlineError, match="batch_timeout"):
                 await batcher(row(1))
+            batcher._batch_timeout = 1e9  # not for what works, however slow the machine is
             assert (await batcher(row(2)))[0] == 2
 
     run(main)
@@ -372,7 +373,16 @@ def test_nothing_is_kept_of_a_request_that_ended() -> None:
         ({"buckets": {"n": (4,)}}, "give specs"),
         ({"buckets": {"n": (4,)}, "specs": TensorSpec(("m",), "int32")}, "lengths"),
         ({"buckets": {"n": ()}, "specs": TensorSpec(("n",), "int32")}, "sizes of 1 or more"),
+        ({"max_batch_size": 2.5}, "max_batch_size is 2.5"),
+        ({"buckets": (2.5,)}, "sizes of 1 or more"),
+        ({"buckets": "12"}, "sizes of 1 or more"),
+        ({"buckets": {"n": (1.5,)}, "specs": TensorSpec(("n",), "int32")}, "buckets of 'n'"),
         ({"max_queue": 0}, "max_queue is 0"),
+        ({"max_queue": 1.5}, "max_queue is 1.5"),
+        ({"max_queue": float("nan")}, "max_queue is nan"),
+        ({"priority_levels": "2"}, "priority_levels is '2'"),
+        ({"max_concurrent_batches": 0}, "max_concurrent_batches is 0"),
+        ({"max_delay": float("nan")}, "max_delay is nan"),
         ({"max_delay": -1}, "max_delay is -1"),
         ({"timeout": 0}, "timeout is 0"),
         ({"cost": len}, "go together"),
@@ -394,8 +404,20 @@ def test_options_of_the_wrong_type() -> None:
         TensorSpec((-1,), "int32")
 
 
-@pytest.mark.parametrize("priority", [-1, 2])
-def test_priorities_that_there_are_not(run: Runner, priority: int) -> None:
+@pytest.mark.parametrize("timeout", ["1", float("nan")])
+def test_timeouts_that_are_none(run: Runner, timeout: Any) -> None:
+    async def main() -> None:
+        async with Batcher(lambda x: x) as batcher:
+            with pytest.raises(ValueError, match="it has to be a number of seconds"):
+                await batcher(row(1), timeout=timeout)
+            await batcher(row(1), timeout=float("inf"))
+            assert batcher.stats().accepted == 1
+
+    run(main)
+
+
+@pytest.mark.parametrize("priority", [-1, 2, 0.5, "1", None])
+def test_priorities_that_there_are_not(run: Runner, priority: Any) -> None:
     async def main() -> None:
         async with Batcher(lambda x: x, priority_levels=2) as batcher:
             with pytest.raises(ValueError, match="levels 0 to 1"):

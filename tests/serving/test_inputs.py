@@ -109,6 +109,13 @@ def test_a_split_request_is_joined_in_order(cuts: list[int], random: Any) -> Non
         (np.float32(2), "float64"),
         (1 + 2j, "complex64"),
         (ml_dtypes.bfloat16(2), "bfloat16"),
+        (200, "uint8"),
+        (2**64 - 1, "uint64"),
+        (True, "uint16"),
+        (7, "int4"),
+        (15, "uint4"),
+        (1e300, "float64"),
+        (float("inf"), "float16"),
     ],
 )
 def test_numbers_that_fit_are_taken(given_value: Any, dtype: str) -> None:
@@ -121,6 +128,14 @@ def test_numbers_that_fit_are_taken(given_value: Any, dtype: str) -> None:
     ("given_value", "dtype"),
     [
         (300, "int8"),
+        (256, "uint8"),
+        (8, "int4"),
+        (16, "uint4"),
+        (2**64, "uint64"),
+        (1e300, "float32"),
+        ([1.0, 70000.0], "float16"),
+        (1e39, "bfloat16"),
+        (1e300j, "complex64"),
         (-1, "uint8"),
         (2.5, "int32"),
         (1j, "float32"),
@@ -136,6 +151,22 @@ def test_numbers_that_fit_are_taken(given_value: Any, dtype: str) -> None:
 def test_what_would_lose_something_is_refused(given_value: Any, dtype: str) -> None:
     with pytest.raises(InvalidInputError):
         Inputs("test", TensorSpec((), dtype), {}).check(given_value, None, False)
+
+
+@pytest.mark.parametrize("dtype", [">f4", ">i2", ">c16"])
+def test_arrays_of_another_byte_order_are_those_of_this_machine(dtype: str) -> None:
+    inputs = Inputs("test", None, {})
+    given, native = np.arange(3).astype(dtype), np.arange(3).astype(dtype[1:])
+    checked = inputs.check(given, None, False)
+    assert checked.leaves[0].dtype == native.dtype
+    np.testing.assert_array_equal(checked.leaves[0], given)
+    assert checked.layout is inputs.check(native, None, False).layout
+
+
+@pytest.mark.parametrize("dtype", [np.longdouble, np.clongdouble, "i4,f4", "V3"])
+def test_arrays_that_no_device_has_are_refused(dtype: Any) -> None:
+    with pytest.raises(InvalidInputError, match=r"^test: the input: "):
+        Inputs("test", None, {}).check(np.zeros(2, dtype), None, False)
 
 
 def test_inputs_that_look_alike_share_a_layout() -> None:
