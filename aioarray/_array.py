@@ -314,8 +314,8 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
         """
         return At(self)
 
-    def _run(self, definition: Definition, *static: Any) -> Array:
-        return call(definition, (self,), *static)  # type: ignore[no-any-return]
+    def _run(self, definition: Definition, *static: Any, others: tuple[ArrayLike | None, ...] = ()) -> Array:
+        return call(definition, (self, *others), *static)  # type: ignore[no-any-return]
 
     def _updated(self, index: Any, mode: str, value: ArrayLike) -> Array:
         if isinstance(value, SCALARS) and not isinstance(value, np.generic):

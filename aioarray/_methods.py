@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import builtins
 import operator
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from . import _dtypes
-from ._ops import movement, reduction
+from ._ops import comparison, complex, contraction, movement, reduction, rounding, scan, sorting, taking
+from ._ops._rules import normalize_axis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ._array import Array
+    from ._array import Array, ArrayLike
     from ._graph import ArraySpec, Definition
 
 Axes: TypeAlias = "SupportsIndex | Sequence[SupportsIndex] | None"
@@ -25,7 +27,8 @@ class ArrayMethods:
     if TYPE_CHECKING:
         _spec: ArraySpec
 
-        def _run(self, definition: Definition, *static: Any) -> Array: ...
+        def _run(self, definition: Definition, *static: Any, others: tuple[ArrayLike | None, ...] = ()) -> Array: ...
+        def __copy__(self) -> Array: ...
 
     @property
     def T(self) -> Array:
@@ -52,13 +55,19 @@ class ArrayMethods:
         """Means along ``axis``, as ``aio.mean``."""
         return self._run(reduction.mean, _axes(axis), _dtype(dtype), bool(keepdims))
 
-    def var(self, axis: Axes = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
+    def var(
+        self, axis: Axes = None, *, correction: float = 0.0, keepdims: bool = False, ddof: float | None = None
+    ) -> Array:
         """Variances along ``axis``, as ``aio.var``."""
-        return self._run(reduction.var, _axes(axis), correction, bool(keepdims))
+        less = reduction.correction_of("var", correction, ddof)
+        return self._run(reduction.var, _axes(axis), less, bool(keepdims))
 
-    def std(self, axis: Axes = None, *, correction: float = 0.0, keepdims: bool = False) -> Array:
+    def std(
+        self, axis: Axes = None, *, correction: float = 0.0, keepdims: bool = False, ddof: float | None = None
+    ) -> Array:
         """Standard deviations along ``axis``, as ``aio.std``."""
-        return self._run(reduction.std, _axes(axis), correction, bool(keepdims))
+        less = reduction.correction_of("std", correction, ddof)
+        return self._run(reduction.std, _axes(axis), less, bool(keepdims))
 
     def max(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
         """Largest elements along ``axis``, as ``aio.max``."""
@@ -70,11 +79,11 @@ class ArrayMethods:
 
     def argmax(self, axis: SupportsIndex | None = None, *, keepdims: bool = False) -> Array:
         """Positions of the largest elements along ``axis``, as ``aio.argmax``."""
-        return self._run(reduction.argmax, None if axis is None else operator.index(axis), bool(keepdims))
+        return self._run(reduction.argmax, _axis(axis), bool(keepdims))
 
     def argmin(self, axis: SupportsIndex | None = None, *, keepdims: bool = False) -> Array:
         """Positions of the smallest elements along ``axis``, as ``aio.argmin``."""
-        return self._run(reduction.argmin, None if axis is None else operator.index(axis), bool(keepdims))
+        return self._run(reduction.argmin, _axis(axis), bool(keepdims))
 
     def any(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
         """Whether some element along ``axis`` is true, as ``aio.any``."""
@@ -83,6 +92,54 @@ class ArrayMethods:
     def all(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
         """Whether all elements along ``axis`` are true, as ``aio.all``."""
         return self._run(reduction.all, _axes(axis), bool(keepdims))
+
+    def cumsum(self, axis: SupportsIndex | None = None, dtype: Any = None) -> Array:
+        """Running sums along ``axis``, as ``aio.cumsum``."""
+        return self._run(scan.cumsum, _axis(axis), _dtype(dtype))
+
+    def cumprod(self, axis: SupportsIndex | None = None, dtype: Any = None) -> Array:
+        """Running products along ``axis``, as ``aio.cumprod``."""
+        return self._run(scan.cumprod, _axis(axis), _dtype(dtype))
+
+    def argsort(self, axis: SupportsIndex | None = -1, *, descending: bool = False, stable: bool = True) -> Array:
+        """The positions that sort along ``axis``, as ``aio.argsort``."""
+        return self._run(sorting.argsort, _axis(axis), bool(descending), bool(stable))
+
+    def take(self, indices: ArrayLike, axis: SupportsIndex | None = None) -> Array:
+        """The elements at ``indices`` along ``axis``, as ``aio.take``."""
+        return self._run(taking.take, _axis(axis), others=(indices,))
+
+    def dot(self, other: ArrayLike) -> Array:
+        """The product with ``other``, as ``aio.dot``."""
+        return self._run(contraction.dot, None, others=(other,))
+
+    def clip(self, min: ArrayLike | None = None, max: ArrayLike | None = None) -> Array:
+        """The elements, none below ``min`` or above ``max``, as ``aio.clip``."""
+        return self._run(comparison.clip, others=(bound_of(self, min), bound_of(self, max)))
+
+    def round(self, decimals: SupportsIndex = 0) -> Array:
+        """The elements rounded to so many decimals, as ``aio.round``."""
+        return self._run(rounding.round, operator.index(decimals))
+
+    def conj(self) -> Array:
+        """The elements with the opposite imaginary part, as ``aio.conj``."""
+        return self._run(complex.conj)
+
+    conjugate = conj
+
+    @property
+    def real(self) -> Array:
+        """The real parts, as ``aio.real``."""
+        return self._run(complex.real)
+
+    @property
+    def imag(self) -> Array:
+        """The imaginary parts, as ``aio.imag``."""
+        return self._run(complex.imag)
+
+    def copy(self) -> Array:
+        """Another Array with this value: ``a[index] = value`` on one of them does not change the other."""
+        return self.__copy__()
 
     def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex]) -> Array:
         """The elements in another shape, given as one tuple or as lengths; one may be -1, and is filled in.
@@ -110,6 +167,13 @@ class ArrayMethods:
         order: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], SupportsIndex) else axes
         return self._run(movement.permute_dims, tuple(operator.index(axis) for axis in order))
 
+    def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> Array:
+        """Two axes in each other's place, as ``aio.swapaxes``."""
+        order = list(range(self._spec.ndim))
+        first, second = (normalize_axis("swapaxes", operator.index(k), len(order)) for k in (axis1, axis2))
+        order[first], order[second] = second, first
+        return self._run(movement.permute_dims, tuple(order))
+
     def squeeze(self, axis: Axes = None) -> Array:
         """Without dimensions of length 1: those of ``axis``, or all."""
         return self._run(movement.squeeze, _axes(axis))
@@ -117,6 +181,18 @@ class ArrayMethods:
     def astype(self, dtype: Any) -> Array:
         """The elements in ``dtype``, as ``aio.astype``."""
         return self._run(movement.astype, _dtypes.as_dtype(dtype))
+
+
+def bound_of(x: object, bound: ArrayLike | None) -> ArrayLike | None:
+    """``bound``; for a Python integer beyond the dtype of ``x``, the last one within, which bounds as little."""
+    if type(bound) is int and isinstance(x, ArrayMethods) and x._spec.dtype in _dtypes.INTEGRAL:
+        limits = _dtypes.iinfo(x._spec.dtype)
+        return builtins.min(builtins.max(bound, int(limits.min)), int(limits.max))
+    return bound
+
+
+def _axis(axis: SupportsIndex | None) -> int | None:
+    return None if axis is None else operator.index(axis)
 
 
 def _axes(axis: Axes) -> int | tuple[int, ...] | None:

@@ -44,12 +44,13 @@ __all__ = [
     "rfftn",
 ]
 
-Norm: TypeAlias = Literal["backward", "ortho", "forward"]
+# None stands for "backward", as in NumPy.
+Norm: TypeAlias = Literal["backward", "ortho", "forward"] | None
 
 
 def _one_axis(definition: Definition, x: ArrayLike, n: SupportsIndex | None, axis: SupportsIndex, norm: Norm) -> Array:
     length = None if n is None else operator.index(n)
-    return call(definition, (x,), length, axis_of(definition.name, axis), norm)  # type: ignore[no-any-return]
+    return call(definition, (x,), length, axis_of(definition.name, axis), norm or "backward")  # type: ignore[no-any-return]
 
 
 def _axes(
@@ -61,10 +62,10 @@ def _axes(
 ) -> Array:
     lengths = None if s is None else tuple(map(operator.index, s))
     chosen = None if axes is None else tuple(map(operator.index, axes))
-    return call(definition, (x,), lengths, chosen, norm)  # type: ignore[no-any-return]
+    return call(definition, (x,), lengths, chosen, norm or "backward")  # type: ignore[no-any-return]
 
 
-def fft(x: ArrayLike, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:
+def fft(x: ArrayLike, /, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:
     """The transform along one axis: ``sum(x[k] * exp(-2j * pi * k * m / n))`` for each ``m``.
 
     >>> aio.fft.fft(aio.asarray([1.0, 0.0, 0.0, 0.0]))
@@ -73,9 +74,7 @@ def fft(x: ArrayLike, /, *, n: SupportsIndex | None = None, axis: SupportsIndex 
     return _one_axis(transforms.fft, x, n, axis, norm)
 
 
-def ifft(
-    x: ArrayLike, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward"
-) -> Array:
+def ifft(x: ArrayLike, /, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:
     """The inverse of ``fft``.
 
     >>> aio.fft.ifft(aio.ones(4))
@@ -87,7 +86,6 @@ def ifft(
 def fftn(
     x: ArrayLike,
     /,
-    *,
     s: Sequence[SupportsIndex] | None = None,
     axes: Sequence[SupportsIndex] | None = None,
     norm: Norm = "backward",
@@ -104,7 +102,6 @@ def fftn(
 def ifftn(
     x: ArrayLike,
     /,
-    *,
     s: Sequence[SupportsIndex] | None = None,
     axes: Sequence[SupportsIndex] | None = None,
     norm: Norm = "backward",
@@ -118,9 +115,7 @@ def ifftn(
     return _axes(transforms.ifftn, x, s, axes, norm)
 
 
-def rfft(
-    x: ArrayLike, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward"
-) -> Array:
+def rfft(x: ArrayLike, /, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:
     """The first ``n // 2 + 1`` values of the transform of real numbers; the others are their conjugates.
 
     >>> aio.fft.rfft(aio.ones(4))
@@ -129,9 +124,7 @@ def rfft(
     return _one_axis(transforms.rfft, x, n, axis, norm)
 
 
-def irfft(
-    x: ArrayLike, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward"
-) -> Array:
+def irfft(x: ArrayLike, /, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:
     """The inverse of ``rfft``: real, of length ``n``, by default ``2 * (length - 1)``.
 
     >>> aio.fft.irfft(aio.asarray([4.0, 0.0, 0.0]))
@@ -143,7 +136,6 @@ def irfft(
 def rfftn(
     x: ArrayLike,
     /,
-    *,
     s: Sequence[SupportsIndex] | None = None,
     axes: Sequence[SupportsIndex] | None = None,
     norm: Norm = "backward",
@@ -159,7 +151,6 @@ def rfftn(
 def irfftn(
     x: ArrayLike,
     /,
-    *,
     s: Sequence[SupportsIndex] | None = None,
     axes: Sequence[SupportsIndex] | None = None,
     norm: Norm = "backward",
@@ -172,9 +163,7 @@ def irfftn(
     return _axes(transforms.irfftn, x, s, axes, norm)
 
 
-def hfft(
-    x: ArrayLike, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward"
-) -> Array:
+def hfft(x: ArrayLike, /, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:
     """The real transform, of length ``n``, of what is its own conjugate reversed and of which the first half is given.
 
     >>> aio.fft.hfft(aio.asarray([1.0, 0.0, 0.0]))
@@ -183,9 +172,7 @@ def hfft(
     return _one_axis(transforms.hfft, x, n, axis, norm)
 
 
-def ihfft(
-    x: ArrayLike, /, *, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward"
-) -> Array:
+def ihfft(x: ArrayLike, /, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:
     """The inverse of ``hfft``, of real numbers.
 
     >>> aio.fft.ihfft(aio.ones(4)).shape
@@ -197,7 +184,6 @@ def ihfft(
 def fft2(
     x: ArrayLike,
     /,
-    *,
     s: Sequence[SupportsIndex] | None = None,
     axes: Sequence[SupportsIndex] = (-2, -1),
     norm: Norm = "backward",
@@ -214,7 +200,6 @@ def fft2(
 def ifft2(
     x: ArrayLike,
     /,
-    *,
     s: Sequence[SupportsIndex] | None = None,
     axes: Sequence[SupportsIndex] = (-2, -1),
     norm: Norm = "backward",
@@ -230,7 +215,6 @@ def ifft2(
 def rfft2(
     x: ArrayLike,
     /,
-    *,
     s: Sequence[SupportsIndex] | None = None,
     axes: Sequence[SupportsIndex] = (-2, -1),
     norm: Norm = "backward",
@@ -246,7 +230,6 @@ def rfft2(
 def irfft2(
     x: ArrayLike,
     /,
-    *,
     s: Sequence[SupportsIndex] | None = None,
     axes: Sequence[SupportsIndex] = (-2, -1),
     norm: Norm = "backward",
@@ -277,8 +260,8 @@ def _frequencies(
 def fftfreq(
     n: SupportsIndex,
     /,
-    *,
     d: float = 1.0,
+    *,
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
 ) -> Array:
@@ -293,8 +276,8 @@ def fftfreq(
 def rfftfreq(
     n: SupportsIndex,
     /,
-    *,
     d: float = 1.0,
+    *,
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
 ) -> Array:
@@ -306,7 +289,7 @@ def rfftfreq(
     return _frequencies(transforms.rfftfreq, n, d, dtype, device)
 
 
-def fftshift(x: ArrayLike, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
+def fftshift(x: ArrayLike, /, axes: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
     """``x`` with the value of frequency 0 in the middle of ``axes`` (by default all).
 
     >>> aio.fft.fftshift(aio.fft.fftfreq(5, d=0.2))
@@ -315,7 +298,7 @@ def fftshift(x: ArrayLike, /, *, axes: SupportsIndex | Sequence[SupportsIndex] |
     return call(transforms.fftshift, (x,), axes_of("fftshift", axes))  # type: ignore[no-any-return]
 
 
-def ifftshift(x: ArrayLike, /, *, axes: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
+def ifftshift(x: ArrayLike, /, axes: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
     """The inverse of ``fftshift``.
 
     >>> aio.fft.ifftshift(aio.asarray([-2, -1, 0, 1, 2]))

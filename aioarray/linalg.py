@@ -158,7 +158,7 @@ def cholesky(x: ArrayLike, /, *, upper: bool = False) -> Array:
     return call(decompositions.cholesky, (x,), bool(upper))  # type: ignore[no-any-return]
 
 
-def qr(x: ArrayLike, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
+def qr(x: ArrayLike, /, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """Q and R with ``Q @ R == x``: for ``(..., M, N)``, Q has min(M, N) columns, or M of them in mode "complete".
 
     >>> q, r = aio.linalg.qr(aio.asarray([[3.0, 1.0], [4.0, 2.0]]))
@@ -170,7 +170,7 @@ def qr(x: ArrayLike, /, *, mode: Literal["reduced", "complete"] = "reduced") -> 
     return QRResult(*call(decompositions.qr, (x,), mode))
 
 
-def svd(x: ArrayLike, /, *, full_matrices: bool = True) -> SVDResult:
+def svd(x: ArrayLike, /, full_matrices: bool = True) -> SVDResult:
     """U, S and Vh with ``(U * S[..., None, :]) @ Vh == x``.
 
     Of ``(..., M, N)``, U is ``(..., M, M)`` and Vh ``(..., N, N)``; without ``full_matrices`` they have min(M, N)
@@ -192,7 +192,7 @@ def svdvals(x: ArrayLike, /) -> Array:
     return call(decompositions.svdvals, (x,))  # type: ignore[no-any-return]
 
 
-def eigh(x: ArrayLike, /, *, UPLO: Triangle = "L") -> EighResult:
+def eigh(x: ArrayLike, /, UPLO: Triangle = "L") -> EighResult:
     """Eigenvalues and eigenvectors of real symmetric or complex Hermitian matrices, of which one triangle is read.
 
     >>> aio.linalg.eigh(aio.asarray([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
@@ -201,7 +201,7 @@ def eigh(x: ArrayLike, /, *, UPLO: Triangle = "L") -> EighResult:
     return EighResult(*call(decompositions.eigh, (x,), _upper("eigh", UPLO)))
 
 
-def eigvalsh(x: ArrayLike, /, *, UPLO: Triangle = "L") -> Array:
+def eigvalsh(x: ArrayLike, /, UPLO: Triangle = "L") -> Array:
     """The eigenvalues of symmetric or Hermitian matrices, in ascending order.
 
     >>> aio.linalg.eigvalsh(aio.asarray([[2.0, 0.0], [0.0, 1.0]]))
@@ -263,7 +263,7 @@ def pinv(x: ArrayLike, /, *, rtol: ArrayLike | None = None) -> Array:
     return call(decompositions.pinv, (x, rtol))  # type: ignore[no-any-return]
 
 
-def lstsq(a: ArrayLike, b: ArrayLike, /, *, rcond: ArrayLike | None = None) -> LstsqResult:
+def lstsq(a: ArrayLike, b: ArrayLike, /, rcond: ArrayLike | None = None) -> LstsqResult:
     """The shortest ``x`` that minimises the norm of ``b - a @ x``, for a matrix ``(M, N)`` and ``(M,)`` or ``(M, K)``.
 
     Singular values up to ``rcond`` times the largest count as 0, by default as in ``pinv``. The residuals are always

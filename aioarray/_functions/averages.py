@@ -9,7 +9,7 @@ from .. import _dtypes
 from .._array import Array, ArrayLike, as_array
 from .._call import call, fused
 from .._ops import scan
-from .._ops._rules import normalize_axes, normalize_axis
+from .._ops._rules import normalize_axes
 from ._arguments import Axes, DTypeLike, axes_of, axis_of, dtype_of
 from .arithmetic import divide, multiply, sqrt, subtract
 from .comparison import clip, where
@@ -25,33 +25,24 @@ from .statistical import max, mean, min, sum
 __all__ = ["average", "corrcoef", "cov", "cumprod", "cumsum", "ptp"]
 
 
-@fused
 def cumsum(x: ArrayLike, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Running sums along ``axis``; of the flattened array if that is None. Dtypes as for ``sum``.
 
     >>> aio.cumsum(aio.asarray([[1, 2], [3, 4]]))
     Array([ 1,  3,  6, 10], dtype=int32)
     """
-    return _cumulative("cumsum", x, axis, dtype)
+    place = None if axis is None else axis_of("cumsum", axis)
+    return call(scan.cumsum, (x,), place, dtype_of(dtype))  # type: ignore[no-any-return]
 
 
-@fused
 def cumprod(x: ArrayLike, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Running products along ``axis``; of the flattened array if that is None. Dtypes as for ``sum``.
 
     >>> aio.cumprod(aio.asarray([[1, 2], [3, 4]]))
     Array([ 1,  2,  6, 24], dtype=int32)
     """
-    return _cumulative("cumprod", x, axis, dtype)
-
-
-def _cumulative(function: str, x: ArrayLike, axis: int | None, dtype: DTypeLike | None) -> Array:
-    array = as_array(function, x)
-    if axis is None:
-        array = reshape(array, (array.size,))
-    k = normalize_axis(function, 0 if axis is None else axis_of(function, axis), array.ndim)
-    definition = scan.cumulative_sum if function == "cumsum" else scan.cumulative_prod
-    return call(definition, (array,), k, dtype_of(dtype), False)  # type: ignore[no-any-return]
+    place = None if axis is None else axis_of("cumprod", axis)
+    return call(scan.cumprod, (x,), place, dtype_of(dtype))  # type: ignore[no-any-return]
 
 
 @fused

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import builtins
+from typing import TYPE_CHECKING, overload
 
-from .. import _dtypes
-from .._array import Array
 from .._call import ArrayLike, binary, call, unary
+from .._methods import bound_of
 from .._ops import comparison, logical
+from .searching import nonzero
+
+if TYPE_CHECKING:
+    from .._array import Array
 
 __all__ = [
     "clip",
@@ -41,7 +44,7 @@ def clip(x: ArrayLike, /, min: ArrayLike | None = None, max: ArrayLike | None = 
     >>> aio.clip(aio.asarray([1.0, 5.0]), max=aio.asarray([0.5, 6.0]))
     Array([0.5, 5. ], dtype=float32)
     """
-    return call(comparison.clip, (x, _bound(x, min), _bound(x, max)))  # type: ignore[no-any-return]
+    return call(comparison.clip, (x, bound_of(x, min), bound_of(x, max)))  # type: ignore[no-any-return]
 
 
 def equal(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -99,9 +102,7 @@ def greater_equal(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return binary(comparison.greater_equal, x1, x2)
 
 
-def isclose(
-    x1: ArrayLike, x2: ArrayLike, /, *, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
-) -> Array:
+def isclose(x1: ArrayLike, x2: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
     """Whether ``abs(x1 - x2) <= atol + rtol * abs(x2)``; equal infinities are close, and NaNs if ``equal_nan``.
 
     Any dtypes, which promote; shapes broadcast; the result is bool. ``ValueError`` for shapes that do not broadcast.
@@ -211,20 +212,23 @@ def not_equal(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return binary(comparison.not_equal, x1, x2)
 
 
-def where(condition: ArrayLike, x1: ArrayLike, x2: ArrayLike, /) -> Array:
+@overload
+def where(condition: ArrayLike, /) -> tuple[Array, ...]: ...
+@overload
+def where(condition: ArrayLike, x1: ArrayLike, x2: ArrayLike, /) -> Array: ...
+def where(
+    condition: ArrayLike, x1: ArrayLike | None = None, x2: ArrayLike | None = None, /
+) -> Array | tuple[Array, ...]:
     """The element of ``x1`` where ``condition`` is true, of ``x2`` elsewhere.
 
-    ``x1`` and ``x2`` promote, all three broadcast. ``ValueError`` for shapes that do not broadcast.
+    ``x1`` and ``x2`` promote, all three broadcast. ``ValueError`` for shapes that do not broadcast. Without both it is
+    ``nonzero(condition)``, which reads the values.
 
     >>> aio.where(aio.asarray([True, False]), aio.asarray([1, 2]), 0)
     Array([1, 0], dtype=int32)
     """
+    if x1 is None or x2 is None:
+        if x1 is None and x2 is None:
+            return nonzero(condition)
+        raise ValueError("where: one of x1 and x2 is None; give both, or neither for the positions of what is true")
     return call(logical.where, (condition, x1, x2))  # type: ignore[no-any-return]
-
-
-def _bound(x: ArrayLike, bound: ArrayLike | None) -> ArrayLike | None:
-    """``bound``; for a Python integer beyond the dtype of ``x``, the last one within, which bounds as little."""
-    if type(bound) is int and isinstance(x, Array) and x.dtype in _dtypes.INTEGRAL:
-        limits = _dtypes.iinfo(x.dtype)
-        return builtins.min(builtins.max(bound, int(limits.min)), int(limits.max))
-    return bound

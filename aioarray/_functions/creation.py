@@ -72,8 +72,8 @@ def _real(dtype: DTypeLike | None) -> DType:
 def asarray(
     obj: ArrayLike | SupportsDLPack,
     /,
-    *,
     dtype: DTypeLike | None = None,
+    *,
     device: DeviceLike | None = None,
     copy: bool | None = None,
 ) -> Array:
@@ -187,7 +187,7 @@ def _dlpack_dtype(x: Any) -> DType:
 # Constants
 
 
-def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
+def zeros(shape: Shape, dtype: DTypeLike | None = None, *, device: DeviceLike | None = None) -> Array:
     """Zeros; of the default real dtype if none is named.
 
     >>> aio.zeros((2, 3))
@@ -197,7 +197,7 @@ def zeros(shape: Shape, *, dtype: DTypeLike | None = None, device: DeviceLike | 
     return _constant("zeros", np.zeros, creation.zeros, shape, _real(dtype), device)
 
 
-def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
+def ones(shape: Shape, dtype: DTypeLike | None = None, *, device: DeviceLike | None = None) -> Array:
     """Ones; of the default real dtype if none is named.
 
     >>> aio.ones(3, dtype="int32")
@@ -206,7 +206,7 @@ def ones(shape: Shape, *, dtype: DTypeLike | None = None, device: DeviceLike | N
     return _constant("ones", np.ones, creation.ones, shape, _real(dtype), device)
 
 
-def empty(shape: Shape, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
+def empty(shape: Shape, dtype: DTypeLike | None = None, *, device: DeviceLike | None = None) -> Array:
     """An array to be filled; XLA has no uninitialised memory, so they are zeros.
 
     >>> aio.empty((2, 0)).shape
@@ -234,8 +234,8 @@ def _constant(
 def full(
     shape: Shape,
     fill_value: Scalar | Array,
-    *,
     dtype: DTypeLike | None = None,
+    *,
     device: DeviceLike | None = None,
 ) -> Array:
     """``fill_value`` everywhere; of its own dtype (of a Python number: the default one of its kind) if none is named.
@@ -268,7 +268,7 @@ def _filling(function: str, value: Any, dtype: DType | None) -> np.ndarray:
     return host.astype(dtype)
 
 
-def zeros_like(x: ArrayLike, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
+def zeros_like(x: ArrayLike, /, dtype: DTypeLike | None = None, *, device: DeviceLike | None = None) -> Array:
     """Zeros in the shape, dtype and on the device of ``x``, unless others are named.
 
     >>> aio.zeros_like(aio.asarray([1, 2]))
@@ -277,7 +277,7 @@ def zeros_like(x: ArrayLike, /, *, dtype: DTypeLike | None = None, device: Devic
     return full_like(x, 0, dtype=dtype, device=device)
 
 
-def ones_like(x: ArrayLike, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
+def ones_like(x: ArrayLike, /, dtype: DTypeLike | None = None, *, device: DeviceLike | None = None) -> Array:
     """Ones in the shape, dtype and on the device of ``x``, unless others are named.
 
     >>> aio.ones_like(aio.asarray([1.5, 2.5]))
@@ -286,7 +286,7 @@ def ones_like(x: ArrayLike, /, *, dtype: DTypeLike | None = None, device: Device
     return full_like(x, 1, dtype=dtype, device=device)
 
 
-def empty_like(x: ArrayLike, /, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
+def empty_like(x: ArrayLike, /, dtype: DTypeLike | None = None, *, device: DeviceLike | None = None) -> Array:
     """An array to be filled, in the shape, dtype and on the device of ``x``, unless others are named.
 
     >>> aio.empty_like(aio.zeros((2, 3))).shape
@@ -299,8 +299,8 @@ def full_like(
     x: ArrayLike,
     /,
     fill_value: Scalar | Array,
-    *,
     dtype: DTypeLike | None = None,
+    *,
     device: DeviceLike | None = None,
 ) -> Array:
     """``fill_value`` in the shape, dtype and on the device of ``x``, unless others are named.
@@ -379,11 +379,11 @@ def linspace(
     start: complex | Array,
     stop: complex | Array,
     /,
-    num: int,
+    num: int = 50,
+    endpoint: bool = True,
     *,
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
-    endpoint: bool = True,
 ) -> Array:
     """``num`` evenly spaced numbers from ``start`` to ``stop``, which is the last one unless ``endpoint`` is False.
 
@@ -443,9 +443,9 @@ def eye(
     n_rows: int,
     n_cols: int | None = None,
     /,
-    *,
     k: int = 0,
     dtype: DTypeLike | None = None,
+    *,
     device: DeviceLike | None = None,
 ) -> Array:
     """A matrix with ones on diagonal ``k`` (above the main one if positive) and zeros elsewhere.
@@ -464,7 +464,7 @@ def eye(
     return call(creation.eye, (), rows, columns, diagonal, target, device=device_of(device))  # type: ignore[no-any-return]
 
 
-def tril(x: ArrayLike, /, *, k: int = 0) -> Array:
+def tril(x: ArrayLike, /, k: int = 0) -> Array:
     """The matrices in the last two axes of ``x`` with zeros above diagonal ``k``. ``ValueError`` below two axes.
 
     >>> aio.tril(aio.ones((3, 3)))
@@ -475,7 +475,7 @@ def tril(x: ArrayLike, /, *, k: int = 0) -> Array:
     return call(movement.tril, (x,), operator.index(k))  # type: ignore[no-any-return]
 
 
-def triu(x: ArrayLike, /, *, k: int = 0) -> Array:
+def triu(x: ArrayLike, /, k: int = 0) -> Array:
     """The matrices in the last two axes of ``x`` with zeros below diagonal ``k``. ``ValueError`` below two axes.
 
     >>> aio.triu(aio.ones((3, 3)), k=1)

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-def angle(x: ArrayLike, /, *, deg: bool = False) -> Array:
+def angle(x: ArrayLike, /, deg: bool = False) -> Array:
     """The angle of each complex number to the positive real axis, in radians (-pi to pi) or degrees.
 
     Floating-point dtypes; integers and booleans become the default real dtype first.

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["take", "take_along_axis"]
 
 
-def take(x: ArrayLike, indices: ArrayLike, /, *, axis: int | None = None) -> Array:
-    """``x`` at the positions ``indices`` along ``axis``, which may be left out for vectors.
+def take(x: ArrayLike, indices: ArrayLike, /, axis: int | None = None) -> Array:
+    """``x`` at the positions ``indices`` along ``axis`` (None: flattened).
 
     Negative positions count from the end; those out of range take the nearest element. The axes of ``indices`` go where
     ``axis`` was.
@@ -26,7 +26,7 @@ def take(x: ArrayLike, indices: ArrayLike, /, *, axis: int | None = None) -> Arr
     return call(taking.take, (x, indices), None if axis is None else axis_of("take", axis))  # type: ignore[no-any-return]
 
 
-def take_along_axis(x: ArrayLike, indices: ArrayLike, /, *, axis: int = -1) -> Array:
+def take_along_axis(x: ArrayLike, indices: ArrayLike, /, axis: int = -1) -> Array:
     """``x`` at the positions ``indices`` along ``axis``; the other axes of both go side by side and broadcast.
 
     Negative positions count from the end; those out of range take the nearest element.

@@ -52,8 +52,8 @@ def tensordot(
     x1: ArrayLike,
     x2: ArrayLike,
     /,
-    *,
     axes: int | tuple[Sequence[int], Sequence[int]] = 2,
+    *,
     precision: Precision = None,
 ) -> Array:
     """Sums of products over ``axes``: so many last ones of ``x1`` and first ones of ``x2``, or those named for each.

@@ -64,7 +64,7 @@ def broadcast_to(x: ArrayLike, /, shape: Shape) -> Array:
     return call(movement.broadcast_to, (x,), shape_of("broadcast_to", shape))  # type: ignore[no-any-return]
 
 
-def concat(arrays: Sequence[ArrayLike], /, *, axis: int | None = 0) -> Array:
+def concat(arrays: Sequence[ArrayLike], /, axis: int | None = 0) -> Array:
     """The arrays one after another along ``axis`` (None: flattened first), in their common dtype.
 
     ``ValueError`` where they differ in another axis.
@@ -84,7 +84,7 @@ def expand_dims(x: ArrayLike, /, axis: int | tuple[int, ...] = 0) -> Array:
     return call(movement.expand_dims, (x,), axes_of("expand_dims", axis))  # type: ignore[no-any-return]
 
 
-def flip(x: ArrayLike, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+def flip(x: ArrayLike, /, axis: int | tuple[int, ...] | None = None) -> Array:
     """``x`` with the order of its elements reversed along ``axis``; None for all axes.
 
     >>> aio.flip(aio.arange(3))
@@ -106,8 +106,8 @@ def pad(
     x: ArrayLike,
     /,
     pad_width: int | tuple[int, int] | Sequence[tuple[int, int]],
-    *,
     mode: Literal["constant", "edge", "reflect", "symmetric", "wrap"] = "constant",
+    *,
     constant_values: ArrayLike = 0,
 ) -> Array:
     """``x`` with more elements around: ``pad_width`` at every end, (before, after) of every axis, or a pair for each.
@@ -136,7 +136,7 @@ def permute_dims(x: ArrayLike, /, axes: tuple[int, ...]) -> Array:
     return call(movement.permute_dims, (x,), shape_of("permute_dims", axes))  # type: ignore[no-any-return]
 
 
-def repeat(x: ArrayLike, repeats: int | ArrayLike, /, *, axis: int | None = None) -> Array:
+def repeat(x: ArrayLike, repeats: int | ArrayLike, /, axis: int | None = None) -> Array:
     """``x`` with every element along ``axis`` repeated ``repeats`` times; flattened first if that is None.
 
     ``repeats`` may be an array, one number for each element. The shape of the result depends on its values, so an Array
@@ -185,7 +185,7 @@ def reshape(x: ArrayLike, /, shape: Shape, *, copy: bool | None = None) -> Array
     return call(movement.reshape, (x,), lengths)  # type: ignore[no-any-return]
 
 
-def roll(x: ArrayLike, /, shift: int | tuple[int, ...], *, axis: int | tuple[int, ...] | None = None) -> Array:
+def roll(x: ArrayLike, /, shift: int | tuple[int, ...], axis: int | tuple[int, ...] | None = None) -> Array:
     """``x`` with elements moved ``shift`` places along ``axis``, those that leave re-entering; None: flattened.
 
     >>> aio.roll(aio.arange(4), 1)
@@ -204,7 +204,7 @@ def squeeze(x: ArrayLike, /, axis: int | tuple[int, ...] | None = None) -> Array
     return call(movement.squeeze, (x,), axes_of("squeeze", axis))  # type: ignore[no-any-return]
 
 
-def stack(arrays: Sequence[ArrayLike], /, *, axis: int = 0) -> Array:
+def stack(arrays: Sequence[ArrayLike], /, axis: int = 0) -> Array:
     """Arrays of one shape along a new axis, in their common dtype. ``ValueError`` where shapes differ.
 
     >>> aio.stack([aio.asarray([1, 2]), aio.asarray([3, 4])], axis=1)

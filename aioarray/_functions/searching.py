@@ -17,7 +17,7 @@ from .creation import asarray
 __all__ = ["argmax", "argmin", "argwhere", "bincount", "count_nonzero", "nonzero", "searchsorted"]
 
 
-def argmax(x: ArrayLike, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+def argmax(x: ArrayLike, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
     """Where the greatest is along ``axis`` (None: in the flattened array), the first of equal ones; NaN counts as it.
 
     ``ValueError`` for no elements, ``TypeError`` for complex ones.
@@ -29,7 +29,7 @@ def argmax(x: ArrayLike, /, *, axis: int | None = None, keepdims: bool = False) 
     return call(reduction.argmax, (x,), place, bool(keepdims))  # type: ignore[no-any-return]
 
 
-def argmin(x: ArrayLike, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+def argmin(x: ArrayLike, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
     """Where the least is along ``axis`` (None: in the flattened array), the first of equal ones; NaN counts as it.
 
     ``ValueError`` for no elements, ``TypeError`` for complex ones.
@@ -41,7 +41,7 @@ def argmin(x: ArrayLike, /, *, axis: int | None = None, keepdims: bool = False) 
     return call(reduction.argmin, (x,), place, bool(keepdims))  # type: ignore[no-any-return]
 
 
-def count_nonzero(x: ArrayLike, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+def count_nonzero(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     """How many elements along ``axis`` (one, several, None for all) are not zero.
 
     >>> aio.count_nonzero(aio.asarray([[0, 1], [2, 3]]), axis=0)
@@ -94,7 +94,6 @@ def searchsorted(
     x1: ArrayLike,
     x2: ArrayLike,
     /,
-    *,
     side: Literal["left", "right"] = "left",
     sorter: ArrayLike | None = None,
 ) -> Array:
@@ -113,7 +112,7 @@ def searchsorted(
 
 
 def bincount(
-    x: ArrayLike, /, *, weights: ArrayLike | None = None, minlength: int = 0, length: int | None = None
+    x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int = 0, *, length: int | None = None
 ) -> Array:
     """How often each integer from 0 on occurs in the vector ``x``, or the sum of its ``weights``.
 

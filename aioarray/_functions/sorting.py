@@ -19,24 +19,28 @@ if TYPE_CHECKING:
 __all__ = ["argpartition", "argsort", "lexsort", "partition", "sort", "top_k"]
 
 
-def sort(x: ArrayLike, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """``x`` sorted along ``axis``; NaN goes last in both directions.
+def sort(x: ArrayLike, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> Array:
+    """``x`` sorted along ``axis`` (None: flattened); NaN goes last in both directions.
 
     With ``stable``, zeros keep their order whatever their signs. Complex numbers go by real, then by imaginary part.
 
     >>> aio.sort(aio.asarray([3, 1, 2]), descending=True)
     Array([3, 2, 1], dtype=int32)
     """
-    return call(sorting.sort, (x,), axis_of("sort", axis), bool(descending), bool(stable))  # type: ignore[no-any-return]
+    place = None if axis is None else axis_of("sort", axis)
+    return call(sorting.sort, (x,), place, bool(descending), bool(stable))  # type: ignore[no-any-return]
 
 
-def argsort(x: ArrayLike, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
-    """The positions that sort ``x`` along ``axis``, as ``sort`` does; with ``stable``, equal elements keep their order.
+def argsort(x: ArrayLike, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> Array:
+    """The positions that sort ``x`` along ``axis``, as ``sort`` does.
+
+    With ``stable``, equal elements keep their order.
 
     >>> aio.argsort(aio.asarray([3, 1, 2]))
     Array([1, 2, 0], dtype=int32)
     """
-    return call(sorting.argsort, (x,), axis_of("argsort", axis), bool(descending), bool(stable))  # type: ignore[no-any-return]
+    place = None if axis is None else axis_of("argsort", axis)
+    return call(sorting.argsort, (x,), place, bool(descending), bool(stable))  # type: ignore[no-any-return]
 
 
 def top_k(x: ArrayLike, k: int, /, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-def sum(x: ArrayLike, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
+def sum(x: ArrayLike, /, axis: Axes = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
     """Sums along ``axis`` (one, several, None for all); of nothing, 0.
 
     Integers narrower than the default integral dtype are added in that one, or in the unsigned one of its width.
@@ -35,7 +35,7 @@ def sum(x: ArrayLike, /, *, axis: Axes = None, dtype: DTypeLike | None = None, k
     return call(reduction.sum, (x,), axes_of("sum", axis), dtype_of(dtype), bool(keepdims))  # type: ignore[no-any-return]
 
 
-def prod(x: ArrayLike, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
+def prod(x: ArrayLike, /, axis: Axes = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
     """Products along ``axis`` (one, several, None for all); of nothing, 1. Dtypes as for ``sum``.
 
     >>> aio.prod(aio.asarray([2, 3, 4]))
@@ -44,7 +44,7 @@ def prod(x: ArrayLike, /, *, axis: Axes = None, dtype: DTypeLike | None = None, 
     return call(reduction.prod, (x,), axes_of("prod", axis), dtype_of(dtype), bool(keepdims))  # type: ignore[no-any-return]
 
 
-def mean(x: ArrayLike, /, *, axis: Axes = None, dtype: DTypeLike | None = None, keepdims: bool = False) -> Array:
+def mean(x: ArrayLike, /, axis: Axes = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
     """Means along ``axis`` (one, several, None for all); of nothing, NaN. Of integers, in the default real dtype.
 
     >>> aio.mean(aio.asarray([[1.0, 2.0], [3.0, 4.0]]), axis=1)
@@ -53,27 +53,34 @@ def mean(x: ArrayLike, /, *, axis: Axes = None, dtype: DTypeLike | None = None, 
     return call(reduction.mean, (x,), axes_of("mean", axis), dtype_of(dtype), bool(keepdims))  # type: ignore[no-any-return]
 
 
-def var(x: ArrayLike, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+def var(
+    x: ArrayLike, /, axis: Axes = None, *, correction: float = 0.0, keepdims: bool = False, ddof: float | None = None
+) -> Array:
     """Variances along ``axis``: squared distances from the mean, summed, divided by their number less ``correction``.
 
-    NaN where that is not positive. Of integers, in the default real dtype; of complex numbers, real.
+    ``ddof`` is NumPy's name of ``correction``; ``ValueError`` for both. NaN where the divisor is not positive. Of
+    integers, in the default real dtype; of complex numbers, real.
 
     >>> aio.var(aio.asarray([1.0, 2.0, 3.0, 4.0]))
     Array(1.25, dtype=float32)
     """
-    return call(reduction.var, (x,), axes_of("var", axis), float(correction), bool(keepdims))  # type: ignore[no-any-return]
+    less = reduction.correction_of("var", correction, ddof)
+    return call(reduction.var, (x,), axes_of("var", axis), less, bool(keepdims))  # type: ignore[no-any-return]
 
 
-def std(x: ArrayLike, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Array:
+def std(
+    x: ArrayLike, /, axis: Axes = None, *, correction: float = 0.0, keepdims: bool = False, ddof: float | None = None
+) -> Array:
     """Standard deviations along ``axis``: the square roots of ``var``.
 
     >>> aio.std(aio.asarray([1.0, 3.0]))
     Array(1., dtype=float32)
     """
-    return call(reduction.std, (x,), axes_of("std", axis), float(correction), bool(keepdims))  # type: ignore[no-any-return]
+    less = reduction.correction_of("std", correction, ddof)
+    return call(reduction.std, (x,), axes_of("std", axis), less, bool(keepdims))  # type: ignore[no-any-return]
 
 
-def max(x: ArrayLike, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+def max(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     """The greatest along ``axis`` (one, several, None for all); NaN where there is one. ``ValueError`` for none.
 
     >>> aio.max(aio.asarray([[1, 5], [7, 3]]), axis=1)
@@ -82,7 +89,7 @@ def max(x: ArrayLike, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return call(reduction.max, (x,), axes_of("max", axis), bool(keepdims))  # type: ignore[no-any-return]
 
 
-def min(x: ArrayLike, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+def min(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     """The least along ``axis`` (one, several, None for all); NaN where there is one. ``ValueError`` for none.
 
     >>> aio.min(aio.asarray([[1, 5], [7, 3]]), axis=1)

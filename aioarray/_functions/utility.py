@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["all", "any", "diff"]
 
 
-def all(x: ArrayLike, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+def all(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     """Whether all elements along ``axis`` (one, several, None for all) are not zero; of nothing, True.
 
     >>> aio.all(aio.asarray([[True, False], [True, True]]), axis=1)
@@ -24,7 +24,7 @@ def all(x: ArrayLike, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
     return call(reduction.all, (x,), axes_of("all", axis), bool(keepdims))  # type: ignore[no-any-return]
 
 
-def any(x: ArrayLike, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
+def any(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     """Whether an element along ``axis`` (one, several, None for all) is not zero; of nothing, False.
 
     >>> aio.any(aio.asarray([[0, 0], [0, 2]]), axis=1)
@@ -36,9 +36,8 @@ def any(x: ArrayLike, /, *, axis: Axes = None, keepdims: bool = False) -> Array:
 def diff(
     x: ArrayLike,
     /,
-    *,
-    axis: int = -1,
     n: int = 1,
+    axis: int = -1,
     prepend: ArrayLike | None = None,
     append: ArrayLike | None = None,
 ) -> Array:

@@ -182,6 +182,15 @@ def _variance(function: str, x: Node, axis: Axis, correction: float, keepdims: b
     return _kept(variance, x.shape, axes, keepdims), target
 
 
+def correction_of(function: str, correction: float, ddof: float | None) -> float:
+    """What is subtracted from the number of values, by its name in the standard or by NumPy's."""
+    if ddof is None:
+        return float(correction)
+    if correction:
+        raise ValueError(f"{function}: both correction={correction} and ddof={ddof}, its other name; give one of them")
+    return float(ddof)
+
+
 @definition
 def var(x: Node, axis: Axis, correction: float, keepdims: bool) -> Node:
     """Variances along ``axis``: squared distances from the mean, divided by their number less ``correction``."""

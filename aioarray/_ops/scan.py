@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._graph import ArraySpec, Emitter, Node, Op, definition
-from ._primitives import concatenate
+from ._primitives import concatenate, reshape
 from ._rules import broadcast_to, convert, int_array, normalize_axis, scalar
 from .reduction import accumulation_dtype, numeric_cast, widened
 
@@ -70,3 +70,21 @@ def cumulative_sum(x: Node, axis: int | None, dtype: DType | None, include_initi
 def cumulative_prod(x: Node, axis: int | None, dtype: DType | None, include_initial: bool) -> Node:
     """Products of the elements up to each one along ``axis``, which may be None for vectors."""
     return _cumulative("cumulative_prod", x, "stablehlo.multiply", 1, axis, dtype, include_initial)
+
+
+@definition
+def cumsum(x: Node, axis: int | None, dtype: DType | None) -> Node:
+    """``cumulative_sum``, of the flattened array for None."""
+    x, k = _flattened(x, axis)
+    return _cumulative("cumsum", x, "stablehlo.add", 0, k, dtype, False)
+
+
+@definition
+def cumprod(x: Node, axis: int | None, dtype: DType | None) -> Node:
+    """``cumulative_prod``, of the flattened array for None."""
+    x, k = _flattened(x, axis)
+    return _cumulative("cumprod", x, "stablehlo.multiply", 1, k, dtype, False)
+
+
+def _flattened(x: Node, axis: int | None) -> tuple[Node, int]:
+    return (reshape(x, (x.size,)), 0) if axis is None else (x, axis)

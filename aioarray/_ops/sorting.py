@@ -18,6 +18,7 @@ from ._primitives import (
     invert,
     iota,
     less,
+    reshape,
     select,
     shift_left,
     shift_right,
@@ -135,19 +136,24 @@ def _argsort_complex(x: Node, axis: int, descending: bool, stable: bool) -> Node
 # ---- Definitions
 
 
+def _along(function: str, x: Node, axis: int | None) -> tuple[Node, int]:
+    """What is sorted, and its axis: of the flattened array where none is given."""
+    return (reshape(x, (x.size,)), 0) if axis is None else (x, normalize_axis(function, axis, x.ndim))
+
+
 @definition
-def argsort(x: Node, axis: int, descending: bool, stable: bool) -> Node:
+def argsort(x: Node, axis: int | None, descending: bool, stable: bool) -> Node:
     """The positions that sort ``x`` along ``axis``; NaN goes last in both directions."""
-    k = normalize_axis("argsort", axis, x.ndim)
+    x, k = _along("argsort", x, axis)
     if x.dtype in _dtypes.COMPLEX:
         return _argsort_complex(x, k, descending, stable)
     return _argsort_real(x, k, descending, stable)
 
 
 @definition
-def sort(x: Node, axis: int, descending: bool, stable: bool) -> Node:
+def sort(x: Node, axis: int | None, descending: bool, stable: bool) -> Node:
     """``x`` sorted along ``axis``; NaN goes last in both directions."""
-    k = normalize_axis("sort", axis, x.ndim)
+    x, k = _along("sort", x, axis)
     if x.dtype in _dtypes.COMPLEX:
         return take_along_axis(x, _argsort_complex(x, k, descending, stable), k)  # type: ignore[no-any-return]
     return _sort_real(x, k, descending, stable)

@@ -17,10 +17,10 @@ def _check_positions(function: str, indices: Node) -> None:
 
 @definition
 def take(x: Node, indices: Node, axis: int | None) -> Node:
-    """``x`` at the positions ``indices`` along ``axis``, in whose place their axes go; None for vectors."""
+    """``x``, flattened for None, at the positions ``indices`` along ``axis``, in whose place their axes go."""
     _check_positions("take", indices)
-    if axis is None and x.ndim != 1:
-        raise ValueError(f"take: shape {x.shape} has {x.ndim} axes; name one with axis=")
+    if axis is None:
+        x = reshape(x, (x.size,))
     k = normalize_axis("take", axis or 0, x.ndim)
     whole = ("slice", None, None, None)
     return getitem(x, indices, (*(whole,) * k, ("array", 0)))  # type: ignore[no-any-return]
