@@ -47,9 +47,14 @@ class Slots:
     def fail(self, slot: int, error: Exception) -> None:
         """The request in ``slot`` ends with ``error``, and with no item of this step. ``ValueError`` if there is none.
 
-        The way to refuse one request, where raising ends them all.
+        The way to refuse one request, where raising ends them all. ``TypeError`` for what is no exception.
         """
         self._check("fail", slot)
+        given: Any = error
+        if not isinstance(given, Exception):
+            raise TypeError(
+                f"Slots.fail: error is {error!r}; it has to be an exception, such as ValueError('too long')"
+            )
         self._failed.append((slot, error))
 
     def _check(self, what: str, slot: int) -> None:

@@ -231,6 +231,50 @@ def test_generators_that_do_not_keep_to_the_rules(run: Runner, items: list[Any],
     run(main)
 
 
+@pytest.mark.parametrize("ends", [["finish"] * 2, ["fail"] * 2, ["finish", "fail"], ["fail", "finish"]], ids=" ".join)
+def test_a_request_that_is_ended_twice_ends_once(run: Runner, ends: list[str]) -> None:
+    async def model(slots: Slots) -> AsyncGenerator[Any, None]:
+        while True:
+            for slot, _ in slots.joined:
+                for number, end in enumerate(ends):
+                    if end == "finish":
+                        slots.finish(slot)
+                    else:
+                        slots.fail(slot, ArithmeticError(number))
+            yield np.arange(slots.size)
+
+    async def main() -> None:
+        async with StreamBatcher(model, slots=1) as batcher:
+            for _ in range(2):
+                if "fail" in ends:
+                    with pytest.raises(ArithmeticError, match=str(ends.index("fail"))):
+                        await anext(batcher(1))
+                else:
+                    assert [int(item) async for item in batcher(1)] == [0]
+        stats = batcher.stats()
+        assert (stats.accepted, stats.completed + stats.failed, stats.running) == (2, 2, 0)
+
+    run(main)
+
+
+@pytest.mark.parametrize("how", ["no exception", "no request"])
+def test_an_end_that_cannot_be_is_the_models_error(run: Runner, how: str) -> None:
+    async def model(slots: Slots) -> AsyncGenerator[Any, None]:
+        if how == "no exception":
+            slots.fail(0, "too long")  # type: ignore[arg-type]
+        else:
+            slots.finish(1)
+        yield None
+
+    async def main() -> None:
+        async with StreamBatcher(model, slots=2) as batcher:
+            with pytest.raises((TypeError, ValueError), match=r"it has to be an exception|no request in slot 1"):
+                await anext(batcher(1))
+            assert batcher.stats().failed == 1
+
+    run(main)
+
+
 def test_steps_without_items(run: Runner) -> None:
     async def model(slots: Slots) -> AsyncGenerator[Any, None]:
         yield None
