@@ -20,7 +20,7 @@ SECONDS: Final = 60.0
 async def read_body(request: Request, limit: int) -> bytes:
     """The body; refuses one of more than ``limit`` bytes, one that does not come, and compressed ones."""
     encoding = request.headers.get("content-encoding", "identity")
-    if encoding != "identity":
+    if encoding.lower() != "identity":
         # A few bytes of these can stand for gigabytes.
         raise RefusedError(415, f"the body is encoded as {encoding[:40]!r}; send it as it is")
     parts: list[bytes] = []

@@ -163,7 +163,7 @@ class Model:
         return min(asked - 1, levels - 1) if asked else 0
 
     def check(self, inputs: Mapping[str, HostArray]) -> int:
-        """How many rows there are. ``InvalidInputError`` unless names, data types and ranks are those of the model."""
+        """How many rows there are. ``InvalidInputError`` unless names, data types and shapes are those of the model."""
         if inputs.keys() != self.inputs.keys():
             raise InvalidInputError(f"{self.name}: the inputs are {_listed(inputs)}; it takes {_listed(self.inputs)}")
         rows: int | None = None
@@ -174,7 +174,9 @@ class Model:
                     f"{self.name}: input {name!r} is {_tensors.datatype(array.dtype)}; it has to be "
                     f"{_tensors.datatype(spec.dtype)}"
                 )
-            if array.ndim != len(spec.shape) + 1:
+            if array.ndim != len(spec.shape) + 1 or any(
+                n != wanted for n, wanted in zip(array.shape[1:], spec.shape, strict=True) if isinstance(wanted, int)
+            ):
                 raise InvalidInputError(
                     f"{self.name}: input {name!r} has shape {list(array.shape)}; it has to be {self.shape_of(spec)}"
                 )

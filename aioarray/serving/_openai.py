@@ -100,7 +100,9 @@ def read(body: bytes) -> EmbeddingsRequest:
         raise InvalidInputError(f"input has {len(texts)} texts; at most {MAX_TEXTS} are allowed")
     if not all(texts):
         raise InvalidInputError("input has an empty string")
-    encoding = content.get("encoding_format") or "float"
+    encoding = content.get("encoding_format")
+    if encoding is None:
+        encoding = "float"
     if encoding not in ("float", "base64"):
         raise InvalidInputError(f"encoding_format is {str(encoding)[:40]!r}; it has to be 'float' or 'base64'")
     dimensions = content.get("dimensions")

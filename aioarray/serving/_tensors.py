@@ -54,7 +54,10 @@ def read_datatype(value: object, where: str) -> str:
 def read_shape(value: object, where: str) -> tuple[int, ...]:
     """A shape that a client claims. Nothing is allocated for it before its data was seen."""
     if not isinstance(value, list) or not all(type(n) is int and 0 <= n <= MAX_LENGTH for n in value):
-        raise InvalidInputError(f"{where}: shape is {_short(value)}; it must be a list of integers of 0 or more")
+        got = (
+            f"{value[:8]}" if isinstance(value, list) and all(type(n) in (int, float) for n in value) else _short(value)
+        )
+        raise InvalidInputError(f"{where}: shape is {got}; it must be a list of integers from 0 to {MAX_LENGTH}")
     if len(value) > MAX_RANK:
         raise InvalidInputError(f"{where}: shape has {len(value)} dimensions; at most {MAX_RANK} are allowed")
     return tuple(value)

@@ -13,7 +13,7 @@ import pytest
 
 import aioarray as aio
 from aioarray.serving import Model
-from tests.serving.clients import Held, affine, letters, queued, serving, tensor, until
+from tests.serving.clients import LENGTHS, Held, affine, letters, queued, serving, tensor, until
 
 pytestmark = pytest.mark.asyncio
 
@@ -121,6 +121,8 @@ WRONG_BODIES: dict[str, Any] = {
     "a shape beyond integers": good(shape=[2**70]),
     "a huge shape with a zero": good(shape=[0, 1 << 40, 1 << 40, 1 << 40], data=[]),
     "a shape with a zero": good(shape=[1, 0], data=[]),
+    "no rows, of another width": good(shape=[0, 5], data=[]),
+    "no rows, of a huge width": good(shape=[0, 1 << 40], data=[]),
     "another rank": good(shape=[3]),
     "another width": good(shape=[1, 4], data=[1, 2, 3, 4]),
     "more rows than may wait": good(shape=[2000, 3], data=[0] * 6000),
@@ -277,6 +279,58 @@ async def test_overload_is_refused_with_a_time_to_come_back() -> None:
         assert (await client.get("/v2/health/ready")).status_code == 200
         held.opened.set()
         assert {(await task).status_code for task in accepted} == {200}
+
+
+async def test_embeddings_of_as_many_texts_as_openais_form_allows() -> None:
+    async with serving([letters()]) as (_, client):
+        body = {"model": "letters", "input": ["a", "b" * (LENGTHS[0] + 1)] * 1024}
+        answer = await client.post("/v1/embeddings", json=body)
+        assert answer.status_code == 200, answer.text
+        vectors = [entry["embedding"] for entry in answer.json()["data"]]
+        assert vectors == [[1, 0, 0, 0], [0, LENGTHS[0] + 1, 0, 0]] * 1024
+
+
+async def test_more_texts_than_may_wait_are_refused_for_good() -> None:
+    async with serving([letters(max_queue=4)]) as (_, client):
+        # Of two lengths, each of which alone would have room.
+        answer = await client.post("/v1/embeddings", json={"model": "letters", "input": ["a", "b" * 9] * 3})
+        assert answer.status_code == 400
+        assert "there are 6 texts; at most max_queue=4 are allowed" in answer.json()["error"]["message"]
+        texts = tensor(["a"] * 5, (5,), "text", "BYTES")
+        assert (await client.post("/v2/models/letters/infer", json={"inputs": [texts]})).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"encoding_format": []},
+        {"encoding_format": ""},
+        {"encoding_format": "hex"},
+        {"dimensions": True},
+        {"input": None},
+        {"input": ["a", 1]},
+        {"input": [[1]]},
+        {"input": ["a", ""]},
+        {"model": None},
+        {"truncate": 1},
+    ],
+    ids=str,
+)
+async def test_embeddings_that_cannot_be_asked_for(wrong: dict[str, Any]) -> None:
+    async with serving([letters()]) as (_, client):
+        answer = await client.post("/v1/embeddings", json={"model": "letters", "input": "a", **wrong})
+        assert answer.status_code == 400
+        error = answer.json()["error"]
+        assert error["type"] == "invalid_request_error"
+        assert next(iter(wrong)) in error["message"]
+
+
+async def test_bodies_that_are_encoded() -> None:
+    async with serving([letters()]) as (_, client):
+        content = json.dumps({"model": "letters", "input": "a"})
+        for encoding, status in (("identity", 200), ("Identity", 200), ("gzip", 415), ("br, gzip", 415)):
+            answer = await client.post("/v1/embeddings", content=content, headers={"content-encoding": encoding})
+            assert answer.status_code == status
 
 
 async def test_concurrency_is_limited() -> None:
