@@ -122,7 +122,7 @@ class Model:
                 name: np.zeros([lengths[n] if isinstance(n, str) else n or 0 for n in spec.shape], spec.dtype)
                 for name, spec in self.inputs.items()
             }
-            found.append(self._named(await batcher(example)))
+            found.append(self._named(await batcher._try_out(example)))
         small, large = found
         for name, array in small.items():
             _tensors.datatype(array.dtype)

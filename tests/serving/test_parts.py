@@ -122,6 +122,32 @@ async def test_lengths_in_results_that_vary() -> None:
     assert [output["shape"] for output in outputs] == [[-1, -1], [-1]]
 
 
+def some(x: dict[str, np.ndarray]) -> int:
+    """What requests cost, or what they are batched by; knows nothing of zeros."""
+    if not x["x"].any():
+        raise ValueError("no numbers")
+    return 1
+
+
+@pytest.mark.parametrize(
+    "options", [{"check_finite": True}, {"cost": some, "max_batch_cost": 8}, {"key": some}], ids=lambda o: next(iter(o))
+)
+@pytest.mark.asyncio
+async def test_a_model_whose_results_for_zeros_are_none_can_be_started(options: dict[str, Any]) -> None:
+    parts = aio.jit(lambda x: x / aio.sum(x, axis=1, keepdims=True))
+    model = Model("parts", parts, {"x": aio.ShapeDtype((2,), "float32")}, max_batch_size=2, **options)
+    async with Registry([model]) as registry:
+        await registry.settled.wait()
+        assert registry.failures == {}
+        stats = model.stats()
+        assert stats is not None
+        assert stats.accepted == 0
+        result = await model.infer({"x": np.asarray([[1, 3]], np.float32)})
+        np.testing.assert_array_equal(result["output"], [[0.25, 0.75]])
+        with pytest.raises(aio.errors.InvalidInputError if "key" in options or "cost" in options else ArithmeticError):
+            await model.infer({"x": np.zeros((1, 2), np.float32)})
+
+
 @pytest.mark.asyncio
 async def test_two_loads_of_one_model_leave_one() -> None:
     async with Registry({"affine": affine}) as registry:
