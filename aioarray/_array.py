@@ -1,9 +1,4 @@
-"""``Array``, and the ways to run a definition on Arrays: ``unary``, ``binary``, ``call``.
-
-An Array is a spec and one of: a buffer that is ready; a ``Pending``, which has the buffer once it is launched; nothing,
-when it was deleted. It may be used from any thread. Its fields change only together with what they mean: a pending
-result is replaced by its buffer when that is first seen to be ready, and ``a[index] = value`` replaces the whole value.
-"""
+"""``Array``, and the ways to run a definition on Arrays: ``unary``, ``binary``, ``call``."""
 
 from __future__ import annotations
 
@@ -13,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Union
 
 import numpy as np
 
-from . import _copies, _dtypes, _indexing, _sync_reads, _xla
+from . import _dtypes, _indexing, _xla
 from ._at import At
-from ._engine import Pending, Program, engine, instruments, pass_ready, wait
+from ._engine import Pending, Program, engine, pass_ready, wait
 from ._errors import TracedValueError
 from ._exchange import Exchange
 from ._graph import ArraySpec, Definition, array_spec
@@ -29,7 +24,6 @@ from ._operands import (
     ScalarCache,
     checked_scalar,
     common_device,
-    deleted_error,
     find_program,
     host_operand,
     scalar_dtypes,
@@ -39,10 +33,10 @@ from ._operands import (
 from ._ops import arithmetic, comparison, contraction, indexing, integer, masking
 from ._ops.in_place import in_place
 from ._tracing import Trace, tracing
+from ._value import Value
 
 if TYPE_CHECKING:
     from ._dtypes import DType, Scalar
-    from ._engine import Failure
     from ._xla import Buffer, Device
 
 ArrayLike: TypeAlias = Union["Array", np.ndarray, np.generic, bool, int, float, complex, Sequence[Any]]
@@ -132,7 +126,7 @@ _general_power = _binary_operator(arithmetic.pow)
 _general_power_in_place = _in_place_operator(arithmetic.pow)
 
 
-class Array(Metadata, ArrayMethods, HostReads, Exchange):
+class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
     """A multi-dimensional array on a device, whose value may still be being computed.
 
     Its shape, dtype and device are known at once. ``await array`` gives the array itself, ready; an error of the
@@ -143,7 +137,7 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
     ((3,), 'float32', 'cpu:0')
     """
 
-    __slots__ = ("__weakref__", "_awaited", "_buffer", "_pending", "_spec")
+    __slots__ = ("__weakref__",)
 
     # == is elementwise, but asyncio.gather, for one, keeps awaitables in a dict: so the hash is of identity.
     __hash__: ClassVar[Callable[[Array], int]] = object.__hash__
@@ -151,28 +145,6 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
     __array_priority__ = 1000
     # Set in the instances that stand for values inside jit.
     _trace: ClassVar[Trace | None] = None
-
-    _spec: ArraySpec
-    _buffer: Buffer | None  # ready, or None
-    _pending: Pending | None  # while it is not ready, or when it failed
-    _awaited: bool  # the program has waited for it, or it was made of a host value
-
-    def __init__(
-        self, spec: ArraySpec, buffer: Buffer | None, pending: Pending | None = None, awaited: bool = False
-    ) -> None:
-        self._spec = spec
-        self._buffer = buffer
-        self._pending = pending
-        self._awaited = awaited
-
-    # State: never waits
-
-    def is_ready(self) -> bool:
-        """Whether the value, or its error, is there."""
-        pending = self._settle("is_ready")
-        if pending is None or pending.launch is None:
-            return True
-        return pending.buffer is not None and _xla.is_ready(pending.buffer)
 
     # Waiting
 
@@ -210,63 +182,7 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
         self._awaited = True
         return self
 
-    async def to_host(self) -> np.ndarray:
-        """The value as a read-only ``numpy.ndarray``; copies, where the device needs it, off the loop."""
-        value = await self  # another object if this one was deleted or overwritten meanwhile
-        return _copies.to_numpy(value._buffer, value._spec)
-
-    def _settle(self, what: str) -> Pending | None:
-        """Take over the buffer of a pending result that has finished; what is still pending, or failed, comes back."""
-        pending = self._pending
-        if pending is None:
-            if self._buffer is None:
-                raise deleted_error(what)
-            return None
-        if instruments.state.installed and not instruments.note_use(pending, what):
-            return pending
-        if pending.launch is None:
-            if pending.failure is not None:
-                return pending
-            self._buffer = pending.buffer
-            self._pending = None
-            return None
-        return pending
-
-    def _operand(self, what: str) -> Buffer | Pending:
-        pending = self._settle(what)
-        return self._buffer if pending is None else pending
-
-    # Synchronous reads
-
-    def _host_value(self, what: str) -> np.ndarray:
-        if not self._awaited:
-            self._settle(what)
-            _sync_reads.check(what)
-        self.block_until_ready()
-        return _copies.to_numpy(self._buffer, self._spec)
-
-    def __iter__(self) -> Iterator[Array]:
-        if not self._spec.shape:
-            raise TypeError("iteration over an array of no dimensions")
-        return (self[i] for i in range(self._spec.shape[0]))
-
-    def _failure(self) -> Failure | None:
-        pending = self._settle("repr")
-        return None if pending is None else pending.failure
-
-    def _value_to_show(self) -> np.ndarray:
-        self.block_until_ready()
-        return _copies.to_numpy(self._buffer, self._spec)
-
-    # The device memory
-
-    def delete(self) -> None:
-        """Give up the value; its device memory is freed once running work that reads it has ended.
-
-        Every later use raises ``DeletedArrayError``; deleting twice does nothing.
-        """
-        self._buffer = None
-        self._pending = None
+    # Copies
 
     def to_device(self, device: Device | str, /, *, stream: None = None) -> Array:
         """The value on ``device``; the array itself if it is there already."""
@@ -286,6 +202,11 @@ class Array(Metadata, ArrayMethods, HostReads, Exchange):
         return from_host, (self._host_value("pickling"),)
 
     # Indexing
+
+    def __iter__(self) -> Iterator[Array]:
+        if not self._spec.shape:
+            raise TypeError("iteration over an array of no dimensions")
+        return (self[i] for i in range(self._spec.shape[0]))
 
     def __getitem__(self, index: Any, /) -> Array:
         kind = type(index)

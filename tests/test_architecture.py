@@ -27,7 +27,7 @@ LAYERS: dict[str, int] = {
         4: "_lower",
         5: "_engine",
         6: "_array _at _call _copies _exchange _host_reads _indexing _metadata _methods _operands _sync_reads _traced "
-        "_tracing _trees",
+        "_tracing _trees _value",
         7: "_functions _instruments _jit",
         8: "compile_cache errors linalg fft random nn lax io export profiling",
         9: "serving testing __main__",

@@ -1,0 +1,100 @@
+"""The value of an Array: still being computed, ready, failed, or deleted; and taking it to the host.
+
+An Array is a spec and one of: a buffer that is ready; a ``Pending``, which has the buffer once it is launched; nothing,
+when it was deleted. It may be used from any thread. Its fields change only together with what they mean: a pending
+result is replaced by its buffer when that is first seen to be ready, and ``a[index] = value`` replaces the whole value.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import _copies, _sync_reads, _xla
+from ._engine import instruments
+from ._operands import deleted_error
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    import numpy as np
+
+    from ._array import Array
+    from ._engine import Failure, Pending
+    from ._graph import ArraySpec
+    from ._xla import Buffer
+
+
+class Value:
+    """The part of ``Array`` that has, or will have, the value."""
+
+    __slots__ = ("_awaited", "_buffer", "_pending", "_spec")
+
+    def __init__(
+        self, spec: ArraySpec, buffer: Buffer | None, pending: Pending | None = None, awaited: bool = False
+    ) -> None:
+        self._spec = spec
+        self._buffer = buffer  # ready, or None
+        self._pending = pending  # while it is not ready, or when it failed
+        self._awaited = awaited  # the program has waited for it, or it was made of a host value
+
+    if TYPE_CHECKING:
+
+        def __await__(self) -> Generator[Any, Any, Array]: ...
+
+        def block_until_ready(self) -> Array: ...
+
+    def is_ready(self) -> bool:
+        """Whether the value, or its error, is there."""
+        pending = self._settle("is_ready")
+        if pending is None or pending.launch is None:
+            return True
+        return pending.buffer is not None and _xla.is_ready(pending.buffer)
+
+    def delete(self) -> None:
+        """Give up the value; its device memory is freed once running work that reads it has ended.
+
+        Every later use raises ``DeletedArrayError``; deleting twice does nothing.
+        """
+        self._buffer = None
+        self._pending = None
+
+    async def to_host(self) -> np.ndarray:
+        """The value as a read-only ``numpy.ndarray``; copies, where the device needs it, off the loop."""
+        value = await self  # another object if this one was deleted or overwritten meanwhile
+        return _copies.to_numpy(value._buffer, value._spec)
+
+    def _settle(self, what: str) -> Pending | None:
+        """Take over the buffer of a pending result that has finished; what is still pending, or failed, comes back."""
+        pending = self._pending
+        if pending is None:
+            if self._buffer is None:
+                raise deleted_error(what)
+            return None
+        if instruments.state.installed and not instruments.note_use(pending, what):
+            return pending
+        if pending.launch is None:
+            if pending.failure is not None:
+                return pending
+            self._buffer = pending.buffer
+            self._pending = None
+            return None
+        return pending
+
+    def _operand(self, what: str) -> Buffer | Pending:
+        pending = self._settle(what)
+        return self._buffer if pending is None else pending
+
+    def _host_value(self, what: str) -> np.ndarray:
+        if not self._awaited:
+            self._settle(what)
+            _sync_reads.check(what)
+        self.block_until_ready()
+        return _copies.to_numpy(self._buffer, self._spec)
+
+    def _failure(self) -> Failure | None:
+        pending = self._settle("repr")
+        return None if pending is None else pending.failure
+
+    def _value_to_show(self) -> np.ndarray:
+        self.block_until_ready()
+        return _copies.to_numpy(self._buffer, self._spec)
