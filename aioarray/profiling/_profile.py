@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .._engine import current_host, in_event_loop, instruments
+from .._engine import current_host, engine, in_event_loop, instruments
 from .._instruments import LoopWatch
 from ._build import Builder
 from ._page import page
@@ -118,6 +118,7 @@ class Profile:
         traceback: TracebackType | None,
     ) -> None:
         assert self._recorder is not None
+        engine.scheduler.unfinished()  # notices what was dropped
         self._end = time.perf_counter()
         instruments.uninstall(self._recorder)
         self._recorder.stop()
@@ -129,6 +130,8 @@ class Profile:
             raise RuntimeError("profile: nothing recorded yet; use it as `with aio.profile() as p: ...`")
         if self._timeline is not None:
             return self._timeline
+        if self._end is None:
+            engine.scheduler.unfinished()  # notices what was dropped
         now = time.perf_counter() if self._end is None else self._end
         threads = _thread_names() if self._end is None else self._threads
         timeline = Builder(self._recorder, threads, now).build()

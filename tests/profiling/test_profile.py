@@ -382,13 +382,16 @@ def test_cancelled_awaits_are_marked() -> None:
 
 def test_dropped_work_is_recorded_as_dropped() -> None:
     x = aio.ones(3).block_until_ready()
-    with aio.profile() as p, testing.hold():
+    with testing.hold(), aio.profile() as p:
         y = x + 1
         del y
-        aio.stats()
-    (launch,) = p.timeline().launches
-    assert launch.state == "dropped"
-    assert launch.running is None
+        (launch,) = p.timeline().launches
+        assert launch.state == "dropped"
+        z = x + 2
+        del z
+    launches = p.timeline().launches
+    assert [launch.state for launch in launches] == ["dropped", "dropped"]
+    assert [launch.running for launch in launches] == [None, None]
 
 
 # Overhead, in counts
