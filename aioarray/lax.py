@@ -7,6 +7,7 @@ nothing waits.
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -209,7 +210,7 @@ def fori_loop(
         for label, bound in (("lower", lower), ("upper", upper)):
             if bound.ndim or bound.dtype not in _dtypes.INTEGRAL:
                 raise TypeError(f"fori_loop: {label} is {bound._spec}; it takes an integer of no dimensions")
-        start, stop = promote("fori_loop", lower._node, upper._node)
+        start, stop = _bounds(lower._node, upper._node)
         leaves, structure = _trees.flatten(init)
 
         def record(specs: list[ArraySpec]) -> _Turn:
@@ -223,6 +224,15 @@ def fori_loop(
         return _tree(recording, structure, results)  # type: ignore[no-any-return]
 
     return in_trace("fori_loop", build, lower, upper, init_val)  # type: ignore[no-any-return]
+
+
+def _bounds(lower: Node, upper: Node) -> tuple[Node, ...]:
+    """Both bounds in one dtype, which holds a Python number also where the other one is narrow."""
+    if lower.weak != upper.weak:
+        weak, other = (lower, upper) if lower.weak else (upper, lower)
+        if other.dtype.itemsize < weak.dtype.itemsize:
+            return CONVERT(lower, dtype=weak.dtype), CONVERT(upper, dtype=weak.dtype)
+    return promote("fori_loop", lower, upper)
 
 
 def scan(
@@ -296,6 +306,13 @@ def _length(rows: list[Any], length: int | None) -> int:
         if not shape:
             raise ValueError("scan: an array of xs has no dimensions; f gets the elements along the first one")
         lengths.append(int(shape[0]))
+    if length is not None:
+        try:
+            length = operator.index(length)
+        except TypeError:
+            raise TypeError(f"scan: length={length!r} is no integer") from None
+        if length < 0:
+            raise ValueError(f"scan: length={length} must not be negative")
     given = set(lengths) | (set() if length is None else {length})
     if len(given) != 1:
         listed = ", ".join([str(n) for n in sorted(given)])

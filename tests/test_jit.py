@@ -562,3 +562,29 @@ def test_functions_made_for_one_call_find_their_executable() -> None:
 def test_array_of_another_device_is_refused() -> None:
     with pytest.raises(ValueError, match="no device"):
         aio.jit(lambda x: aio.zeros(3, device="tpu:0") + x)(1.0)
+
+
+def test_what_is_no_function_is_refused() -> None:
+    with pytest.raises(TypeError, match="jit: 5 cannot be called"):
+        aio.jit(5)  # type: ignore[call-overload]
+
+
+def test_arrays_are_refused_as_static_arguments() -> None:
+    f = aio.jit(lambda x, n: x * n, static_argnames="n")
+    with pytest.raises(TypeError, match="static argument n is an Array"):
+        f(aio.ones(2), aio.asarray(2))
+
+
+def test_static_arguments_cannot_be_donated() -> None:
+    with pytest.raises(ValueError, match="is static and donated"):
+        aio.jit(lambda x, n: x * n, static_argnums=1, donate_argnames="n")
+
+
+def test_static_values_that_are_equal_but_differ_have_programs_of_their_own() -> None:
+    pair = namedtuple("pair", "a b")
+    f = aio.jit(lambda x, n: x * n.a, static_argnums=1)
+    assert f(aio.asarray(3), pair(1, 2)).dtype == aio.int32
+    assert f(aio.asarray(3), pair(1.0, 2)).dtype == aio.float32
+    g = aio.jit(lambda z: aio.asarray(z), static_argnums=0)
+    assert np.signbit(np.asarray(g(complex(0.0, -0.0))).imag)
+    assert not np.signbit(np.asarray(g(0j)).imag)

@@ -379,3 +379,35 @@ def test_decoding_with_scan_gives_the_tokens_of_a_python_loop() -> None:
         tokens = np.asarray(decode(parameters, aio.asarray(first))).tolist()
         expected = python_decode(parameters, first)
         assert tokens[: len(expected)] == expected
+
+
+def test_a_narrow_index_finds_all_of_many_branches() -> None:
+    branches = [lambda i=i: aio.asarray(i) for i in range(200)]
+    assert lax.switch(aio.asarray(5, dtype="int8"), branches).item() == 5
+    assert lax.switch(aio.asarray(-5, dtype="int8"), branches).item() == 0
+    assert lax.switch(aio.asarray(199, dtype="uint8"), branches).item() == 199
+
+
+def test_trees_without_arrays_come_back_outside_of_jit() -> None:
+    assert lax.cond(True, lambda: None, lambda: None) is None
+    assert lax.scan(lambda carry, _: (carry, None), (), length=3) == ((), None)
+    assert lax.map(lambda x: {"a": None}, aio.ones(3)) == {"a": None}
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_bound_that_the_other_ones_dtype_does_not_hold(compiled: bool) -> None:
+    def count(lower: Any) -> Any:
+        return lax.fori_loop(lower, 300, lambda i, total: total + 1, 0)
+
+    assert (aio.jit(count) if compiled else count)(aio.asarray(-3, dtype="int8")).item() == 303
+    small = aio.asarray(2, dtype="uint8")
+    assert lax.fori_loop(-1, small, lambda i, total: total + i, 0).item() == 0
+    wide = aio.asarray(2**40 + 2, dtype="int64")
+    assert lax.fori_loop(wide - 3, wide, lambda i, total: total + 1, 0).item() == 3
+
+
+def test_lengths_that_are_none() -> None:
+    with pytest.raises(TypeError, match=r"scan: length=2.5 is no integer"):
+        lax.scan(lambda carry, _: (carry, carry), 0, length=2.5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="scan: length=-1 must not be negative"):
+        lax.scan(lambda carry, _: (carry, carry), 0, length=-1)

@@ -13,7 +13,7 @@ from .._call import ArrayLike, call
 from .._ops import movement, padding, taking
 from .._ops._rules import broadcast_shapes as _broadcast_shapes
 from .._ops._rules import normalize_axis
-from ._arguments import Shape, axes_of, axis_of, shape_of
+from ._arguments import Axes, Shape, axes_of, axis_of, shape_of
 from .creation import asarray
 
 __all__ = [
@@ -81,7 +81,7 @@ def expand_dims(x: ArrayLike, /, axis: int | tuple[int, ...] = 0) -> Array:
     >>> aio.expand_dims(aio.ones((2, 3)), (0, -1)).shape
     (1, 2, 3, 1)
     """
-    return call(movement.expand_dims, (x,), axes_of("expand_dims", axis))  # type: ignore[no-any-return]
+    return call(movement.expand_dims, (x,), _some_axes("expand_dims", axis))  # type: ignore[no-any-return]
 
 
 def flip(x: ArrayLike, /, axis: int | tuple[int, ...] | None = None) -> Array:
@@ -99,7 +99,13 @@ def moveaxis(x: ArrayLike, source: int | tuple[int, ...], destination: int | tup
     >>> aio.moveaxis(aio.ones((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
     """
-    return call(movement.moveaxis, (x,), axes_of("moveaxis", source), axes_of("moveaxis", destination))  # type: ignore[no-any-return]
+    return call(movement.moveaxis, (x,), _some_axes("moveaxis", source), _some_axes("moveaxis", destination))  # type: ignore[no-any-return]
+
+
+def _some_axes(function: str, axis: int | tuple[int, ...]) -> Axes:
+    if axis is None:
+        raise TypeError(f"{function}: axis None is no integer or tuple of integers")
+    return axes_of(function, axis)
 
 
 def pad(

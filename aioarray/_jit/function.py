@@ -69,6 +69,8 @@ class JitFunction(Generic[P, R]):
         bucket_masks: Mapping[str, str] | None,
         name: str | None,
     ) -> None:
+        if not callable(function):
+            raise TypeError(f"jit: {function!r} cannot be called; it takes a function")
         if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
             raise TypeError(
                 f"jit: {_name_of(function)} is a coroutine or generator function; jit takes a plain function, whose "
@@ -84,6 +86,12 @@ class JitFunction(Generic[P, R]):
         self._parameters = parameters_of(function)
         self._static = select("static", self._parameters, static_argnums, static_argnames)
         self._donated = select("donate", self._parameters, donate_argnums, donate_argnames)
+        both = (self._static.positions & self._donated.positions) or (self._static.names & self._donated.names)
+        if both:
+            raise ValueError(
+                f"jit: {', '.join(map(str, sorted(both)))} of {self.name} is static and donated; a static argument has "
+                "no memory to give up, so leave it out of one of them"
+            )
         self._max_programs = max_programs
         self._built = 0  # programs, evicted ones too
         # Replaced when there is a program, and so jaxlib has been loaded.
@@ -281,6 +289,11 @@ class JitFunction(Generic[P, R]):
                 value = kwargs.pop(name)
                 static.append((name, value, mark(value)))
         for where, value, _ in static:
+            if isinstance(value, Array):
+                raise TypeError(
+                    f"{self.name}: static argument {self._static_name(where)} is an Array, and a program cannot depend "
+                    "on its value; leave it out of the static arguments, or pass int(array) or the like"
+                )
             try:
                 hash(value)
             except TypeError:

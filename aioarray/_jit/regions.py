@@ -59,6 +59,8 @@ def in_trace(name: str, function: Callable[..., Any], *trees: Tree) -> Any:
         return function(tracing.recording, *structure.unflatten(values))
 
     graph = trace(name, whole, [x._spec for x in arrays], device)
+    if not graph.outputs:
+        return graph.structure.unflatten(())
     program = make_program(name, graph.inputs, graph.outputs, device, single=False)
     results = enqueue(program, [x._operand(name) for x in (*arrays, *graph.captured)])
     return graph.structure.unflatten(results)

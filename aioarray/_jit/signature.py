@@ -102,6 +102,8 @@ def path_text(path: Iterable[Any]) -> str:
 def mark(value: Any) -> Any:
     """What tells apart static values that are equal, but may mean different programs: 1, 1.0 and True, 0.0 and -0.0."""
     kind = type(value)
-    if kind is tuple:
-        return tuple([mark(item) for item in value])
+    if isinstance(value, tuple):
+        return kind, tuple([mark(item) for item in value])
+    if kind is complex:
+        return kind, mark(value.real), mark(value.imag)
     return (kind, str(value)) if kind is float and value == 0.0 else kind

@@ -149,7 +149,8 @@ def promote(function: str, *nodes: Node) -> tuple[Node, ...]:
 def normalize_axis(function: str, axis: int, ndim: int) -> int:
     """``axis`` counted from the front; ``IndexError``-like ``ValueError`` when out of range."""
     if not -ndim <= axis < ndim:
-        raise AxisError(f"{function}: axis {axis} is out of range for {ndim} dimensions; use {-ndim}..{ndim - 1}")
+        allowed = f"use {-ndim}..{ndim - 1}" if ndim else "there is no axis"
+        raise AxisError(f"{function}: axis {axis} is out of range for {ndim} dimensions; {allowed}")
     return axis % ndim
 
 

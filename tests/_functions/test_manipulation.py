@@ -97,3 +97,11 @@ def test_inside_jit() -> None:
 
     rolled = np.roll(HOST, 1, 1)
     assert_array_equal(np.asarray(function(X)), np.concatenate([rolled[0], np.flip(rolled[1])]))
+
+
+def test_axes_must_be_named() -> None:
+    for call in (lambda: aio.expand_dims(X, None), lambda: aio.moveaxis(X, None, 0)):  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="axis None is no integer"):
+            call()
+    with pytest.raises(IndexError, match="sum: axis 0 is out of range for 0 dimensions; there is no axis"):
+        aio.sum(aio.asarray(1.0), axis=0)
