@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Union, overload
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ._at import At
 from ._engine import Pending, Program, engine, pass_ready, wait
 from ._errors import TracedValueError
 from ._exchange import Exchange
-from ._graph import ArraySpec, Definition, array_spec
+from ._graph import ArraySpec, Definition, Node, array_spec
 from ._host_reads import HostReads
 from ._host_values import host_array
 from ._metadata import Metadata
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 ArrayLike: TypeAlias = Union["Array", np.ndarray, np.generic, bool, int, float, complex, Sequence[Any]]
 
+# Arguments of a definition; None where one is left out.
+_Arrays: TypeAlias = tuple[ArrayLike | None, ...]
 # The operators: functions of the array, and for binary ones of the other operand.
 _Unary: TypeAlias = "Callable[[Array], Array]"
 _Binary: TypeAlias = "Callable[[Array, ArrayLike], Array]"
@@ -56,7 +58,7 @@ CONSTANT_BYTES = 1 << 16
 _OPERANDS = (bool, int, float, complex, np.ndarray, np.generic)
 
 
-def _unary_operator(definition: Definition) -> Callable[[Array], Array]:
+def _unary_operator(definition: Definition[Node]) -> Callable[[Array], Array]:
     fast = definition.fast
 
     def operator(self: Array) -> Array:
@@ -64,12 +66,12 @@ def _unary_operator(definition: Definition) -> Callable[[Array], Array]:
         buffer = self._buffer
         if entry is not None and buffer is not None and _scheduler.open:
             return _launch(entry, (buffer,))
-        return call(definition, (self,))  # type: ignore[no-any-return]
+        return call(definition, (self,))
 
     return operator
 
 
-def _binary_operator(definition: Definition) -> Callable[[Array, ArrayLike], Array]:
+def _binary_operator(definition: Definition[Node]) -> Callable[[Array, ArrayLike], Array]:
     fast = definition.fast
 
     def operator(self: Array, other: ArrayLike) -> Array:
@@ -80,7 +82,7 @@ def _binary_operator(definition: Definition) -> Callable[[Array, ArrayLike], Arr
                 buffer2 = other._buffer
                 if buffer1 is not None and buffer2 is not None:
                     return _launch(entry, (buffer1, buffer2))
-            return call(definition, (self, other))  # type: ignore[no-any-return]
+            return call(definition, (self, other))
         if isinstance(other, (Array, *_OPERANDS)):
             return binary(definition, self, other)
         return NotImplemented  # type: ignore[no-any-return]
@@ -88,7 +90,7 @@ def _binary_operator(definition: Definition) -> Callable[[Array, ArrayLike], Arr
     return operator
 
 
-def _reflected_operator(definition: Definition) -> Callable[[Array, ArrayLike], Array]:
+def _reflected_operator(definition: Definition[Node]) -> Callable[[Array, ArrayLike], Array]:
     def operator(self: Array, other: ArrayLike) -> Array:
         if isinstance(other, _OPERANDS):
             return binary(definition, other, self)
@@ -99,11 +101,11 @@ def _reflected_operator(definition: Definition) -> Callable[[Array, ArrayLike], 
 
 def _power(self: Array, other: ArrayLike) -> Array:
     if type(other) is int and other in arithmetic.POWERS_BY_MULTIPLICATION:
-        return call(arithmetic.integer_power, (self,), other)  # type: ignore[no-any-return]
+        return call(arithmetic.integer_power, (self,), other)
     return _general_power(self, other)
 
 
-def _in_place_operator(definition: Definition) -> Callable[[Array, ArrayLike], Array]:
+def _in_place_operator(definition: Definition[Node]) -> Callable[[Array, ArrayLike], Array]:
     operation = in_place(definition)
 
     def operator(self: Array, other: ArrayLike) -> Array:
@@ -213,14 +215,14 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
         shape = self._spec.shape
         if kind is int and shape and -shape[0] <= index < shape[0]:
             position = _position(index % shape[0], self._spec.device)
-            return call(indexing.getitem, (self, position), _FIRST_AXIS)  # type: ignore[no-any-return]
+            return call(indexing.getitem, (self, position), _FIRST_AXIS)
         if kind is slice and shape:
-            return call(indexing.getitem, (self,), (_indexing.slice_entry(index),))  # type: ignore[no-any-return]
+            return call(indexing.getitem, (self,), (_indexing.slice_entry(index),))
         static, arrays = _indexing.parse(shape, index, Array)
         if arrays:
             device = self._spec.device
             arrays = [_position(x, device) if type(x) is int else x for x in arrays]
-        return call(indexing.getitem, (self, *arrays), static)  # type: ignore[no-any-return]
+        return call(indexing.getitem, (self, *arrays), static)
 
     def __setitem__(self, index: Any, value: ArrayLike, /) -> None:
         self._replace(self.at[index].set(value))
@@ -235,18 +237,18 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
         """
         return At(self)
 
-    def _run(self, definition: Definition, *static: Any, others: tuple[ArrayLike | None, ...] = ()) -> Array:
-        return call(definition, (self, *others), *static)  # type: ignore[no-any-return]
+    def _run(self, definition: Definition[Node], *static: Any, others: tuple[ArrayLike | None, ...] = ()) -> Array:
+        return call(definition, (self, *others), *static)
 
     def _updated(self, index: Any, mode: str, value: ArrayLike) -> Array:
         if isinstance(value, SCALARS) and not isinstance(value, np.generic):
             value = _scalar(value, self.dtype, self._spec.device)
         if _indexing.selects_without_reading(self._spec.shape, index, value):
-            return call(masking.setmask, (self, value, index), mode)  # type: ignore[no-any-return]
+            return call(masking.setmask, (self, value, index), mode)
         static, arrays = _indexing.parse(self._spec.shape, index, Array)
         device = self._spec.device
         arrays = [_position(x, device) if type(x) is int else x for x in arrays]
-        return call(indexing.setitem, (self, value, *arrays), static, mode)  # type: ignore[no-any-return]
+        return call(indexing.setitem, (self, value, *arrays), static, mode)
 
     def _replace(self, other: Array) -> None:
         if other._trace is not None:
@@ -351,7 +353,7 @@ def _weak(spec: ArraySpec, x: ArrayLike) -> ArrayLike:
     return _scalars.put(key, _scalar(x, dtype, spec.device))  # type: ignore[arg-type]
 
 
-def unary(definition: Definition, x: ArrayLike) -> Array:
+def unary(definition: Definition[Node], x: ArrayLike) -> Array:
     """``definition`` of one array, as one launch."""
     if type(x) is Array:
         entry = definition.fast.get(x._spec)
@@ -359,10 +361,10 @@ def unary(definition: Definition, x: ArrayLike) -> Array:
             buffer = x._buffer
             if buffer is not None:
                 return _launch(entry, (buffer,))
-    return call(definition, (x,))  # type: ignore[no-any-return]
+    return call(definition, (x,))
 
 
-def binary(definition: Definition, x1: ArrayLike, x2: ArrayLike) -> Array:
+def binary(definition: Definition[Node], x1: ArrayLike, x2: ArrayLike) -> Array:
     """``definition`` of two arrays, as one launch."""
     if type(x1) is Array:
         if type(x2) is not Array:
@@ -376,7 +378,7 @@ def binary(definition: Definition, x1: ArrayLike, x2: ArrayLike) -> Array:
             buffer2 = x2._buffer
             if buffer1 is not None and buffer2 is not None:
                 return _launch(entry, (buffer1, buffer2))
-    return call(definition, (x1, x2))  # type: ignore[no-any-return]
+    return call(definition, (x1, x2))
 
 
 def _launch(entry: tuple[Any, Any, ArraySpec, Program], buffers: tuple[Buffer, ...]) -> Array:
@@ -399,12 +401,19 @@ def _launch(entry: tuple[Any, Any, ArraySpec, Program], buffers: tuple[Buffer, .
     return _result(spec, pending)
 
 
+@overload
+def call(definition: Definition[Node], arrays: _Arrays, *static: Any, device: Device | None = None) -> Array: ...
+@overload
 def call(
-    definition: Definition,
-    arrays: tuple[ArrayLike | None, ...],
-    *static: Any,
-    device: Device | None = None,
-) -> Any:
+    definition: Definition[tuple[Node, Node]], arrays: _Arrays, *static: Any, device: Device | None = None
+) -> tuple[Array, Array]: ...
+@overload
+def call(
+    definition: Definition[tuple[Node, ...]], arrays: _Arrays, *static: Any, device: Device | None = None
+) -> tuple[Array, ...]: ...
+@overload
+def call(definition: Definition[Any], arrays: _Arrays, *static: Any, device: Device | None = None) -> Any: ...
+def call(definition: Definition[Any], arrays: _Arrays, *static: Any, device: Device | None = None) -> Any:
     """``definition`` of any number of arrays (None where one is left out) and static arguments, as one launch.
 
     Static arguments are hashable; they and the specs of the arrays are the program's key. Python numbers take the dtype
@@ -467,7 +476,7 @@ def _result(spec: ArraySpec, value: Buffer | Pending) -> Array:
     return Array(spec, None, value) if type(value) is Pending else Array(spec, value)
 
 
-def _convert(definition: Definition, arrays: tuple[ArrayLike | None, ...]) -> list[Array | None] | None:
+def _convert(definition: Definition[Any], arrays: _Arrays) -> list[Array | None] | None:
     """Every argument as an Array; None if one of them belongs to a trace."""
     scalars: list[int] = []
     result: list[Any] = list(arrays)
@@ -487,7 +496,7 @@ def _convert(definition: Definition, arrays: tuple[ArrayLike | None, ...]) -> li
     return result
 
 
-def _convert_scalars(definition: Definition, result: list[Any], scalars: list[int]) -> None:
+def _convert_scalars(definition: Definition[Any], result: list[Any], scalars: list[int]) -> None:
     specs = [x._spec for i, x in enumerate(result) if isinstance(x, Array) and i not in scalars]
     try:
         dtypes = scalar_dtypes([result[i] for i in scalars], [spec.dtype for spec in specs])
@@ -505,7 +514,7 @@ def _scalar(value: Scalar, dtype: DType, device: Device | None, weak: bool = Tru
     return Array(*scalar_operand(value, dtype, device or engine.device(), weak), None, True)
 
 
-def _trace_of(arrays: tuple[ArrayLike | None, ...]) -> Trace:
+def _trace_of(arrays: _Arrays) -> Trace:
     for x in arrays:
         if isinstance(x, Array) and x._trace is not None:
             return x._trace

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ._array import Array, ArrayLike
-    from ._graph import ArraySpec, Definition
+    from ._graph import ArraySpec, Definition, Node
 
 Axes: TypeAlias = "SupportsIndex | Sequence[SupportsIndex] | None"
 
@@ -27,7 +27,9 @@ class ArrayMethods:
     if TYPE_CHECKING:
         _spec: ArraySpec
 
-        def _run(self, definition: Definition, *static: Any, others: tuple[ArrayLike | None, ...] = ()) -> Array: ...
+        def _run(
+            self, definition: Definition[Node], *static: Any, others: tuple[ArrayLike | None, ...] = ()
+        ) -> Array: ...
         def __copy__(self) -> Array: ...
 
     @property

@@ -127,7 +127,7 @@ def program_key(specs: tuple[Any, ...], static: tuple[Any, ...]) -> Any:
 
 
 def build(
-    definition: Definition,
+    definition: Definition[Any],
     specs: tuple[ArraySpec | None, ...],
     static: tuple[Any, ...],
     device: Device,
@@ -175,7 +175,7 @@ def make_program(
 
 
 def find_program(
-    definition: Definition, specs: tuple[ArraySpec | None, ...], static: tuple[Any, ...], device: Device | None
+    definition: Definition[Any], specs: tuple[ArraySpec | None, ...], static: tuple[Any, ...], device: Device | None
 ) -> Program | Alias:
     """The cached program of ``definition``, built if need be."""
     key = program_key(specs, static)
@@ -195,7 +195,7 @@ def find_program(
     return program
 
 
-def _explain(definition: Definition, specs: Sequence[ArraySpec | None], static: tuple[Any, ...]) -> str:
+def _explain(definition: Definition[Any], specs: Sequence[ArraySpec | None], static: tuple[Any, ...]) -> str:
     """What is new about a program, for messages."""
     arguments = ", ".join([str(spec) for spec in specs if spec is not None])
     options = f" and {static}" if static else ""

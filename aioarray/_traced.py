@@ -57,7 +57,7 @@ class Recording:
         self.inputs.append(node)
         return TracedArray(self, node)
 
-    def call(self, definition: Definition, arrays: tuple[ArrayLike | None, ...], static: tuple[Any, ...]) -> Any:
+    def call(self, definition: Definition[Any], arrays: tuple[ArrayLike | None, ...], static: tuple[Any, ...]) -> Any:
         """``definition`` on nodes: inlined into the recording."""
         output = definition(*self._nodes(definition.name, arrays), *static)
         if isinstance(output, (tuple, list)):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ._array import Array
     from ._dtypes import DType
-    from ._graph import Definition
+    from ._graph import Definition, Node
 
 __all__ = [
     "fft",
@@ -48,13 +48,15 @@ __all__ = [
 Norm: TypeAlias = Literal["backward", "ortho", "forward"] | None
 
 
-def _one_axis(definition: Definition, x: ArrayLike, n: SupportsIndex | None, axis: SupportsIndex, norm: Norm) -> Array:
+def _one_axis(
+    definition: Definition[Node], x: ArrayLike, n: SupportsIndex | None, axis: SupportsIndex, norm: Norm
+) -> Array:
     length = None if n is None else operator.index(n)
-    return call(definition, (x,), length, axis_of(definition.name, axis), norm or "backward")  # type: ignore[no-any-return]
+    return call(definition, (x,), length, axis_of(definition.name, axis), norm or "backward")
 
 
 def _axes(
-    definition: Definition,
+    definition: Definition[Node],
     x: ArrayLike,
     s: Sequence[SupportsIndex] | None,
     axes: Sequence[SupportsIndex] | None,
@@ -62,7 +64,7 @@ def _axes(
 ) -> Array:
     lengths = None if s is None else tuple(map(operator.index, s))
     chosen = None if axes is None else tuple(map(operator.index, axes))
-    return call(definition, (x,), lengths, chosen, norm or "backward")  # type: ignore[no-any-return]
+    return call(definition, (x,), lengths, chosen, norm or "backward")
 
 
 def fft(x: ArrayLike, /, n: SupportsIndex | None = None, axis: SupportsIndex = -1, norm: Norm = "backward") -> Array:
@@ -250,11 +252,11 @@ def _frequency_dtype(function: str, dtype: DTypeLike | None) -> DType:
 
 
 def _frequencies(
-    definition: Definition, n: SupportsIndex, d: float, dtype: DTypeLike | None, device: DeviceLike | None
+    definition: Definition[Node], n: SupportsIndex, d: float, dtype: DTypeLike | None, device: DeviceLike | None
 ) -> Array:
     chosen = _frequency_dtype(definition.name, dtype)
     static = (operator.index(n), float(d), chosen)
-    return call(definition, (), *static, device=device_of(device))  # type: ignore[no-any-return]
+    return call(definition, (), *static, device=device_of(device))
 
 
 def fftfreq(
@@ -295,7 +297,7 @@ def fftshift(x: ArrayLike, /, axes: SupportsIndex | Sequence[SupportsIndex] | No
     >>> aio.fft.fftshift(aio.fft.fftfreq(5, d=0.2))
     Array([-2., -1.,  0.,  1.,  2.], dtype=float32)
     """
-    return call(transforms.fftshift, (x,), axes_of("fftshift", axes))  # type: ignore[no-any-return]
+    return call(transforms.fftshift, (x,), axes_of("fftshift", axes))
 
 
 def ifftshift(x: ArrayLike, /, axes: SupportsIndex | Sequence[SupportsIndex] | None = None) -> Array:
@@ -304,4 +306,4 @@ def ifftshift(x: ArrayLike, /, axes: SupportsIndex | Sequence[SupportsIndex] | N
     >>> aio.fft.ifftshift(aio.asarray([-2, -1, 0, 1, 2]))
     Array([ 0,  1,  2, -2, -1], dtype=int32)
     """
-    return call(transforms.ifftshift, (x,), axes_of("ifftshift", axes))  # type: ignore[no-any-return]
+    return call(transforms.ifftshift, (x,), axes_of("ifftshift", axes))

@@ -155,7 +155,7 @@ def cholesky(x: ArrayLike, /, *, upper: bool = False) -> Array:
     Array([[2., 0.],
            [1., 1.]], dtype=float32)
     """
-    return call(decompositions.cholesky, (x,), bool(upper))  # type: ignore[no-any-return]
+    return call(decompositions.cholesky, (x,), bool(upper))
 
 
 def qr(x: ArrayLike, /, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
@@ -189,7 +189,7 @@ def svdvals(x: ArrayLike, /) -> Array:
     >>> aio.linalg.svdvals(aio.asarray([[3.0, 0.0], [0.0, 4.0]]))
     Array([4., 3.], dtype=float32)
     """
-    return call(decompositions.svdvals, (x,))  # type: ignore[no-any-return]
+    return call(decompositions.svdvals, (x,))
 
 
 def eigh(x: ArrayLike, /, UPLO: Triangle = "L") -> EighResult:
@@ -207,7 +207,7 @@ def eigvalsh(x: ArrayLike, /, UPLO: Triangle = "L") -> Array:
     >>> aio.linalg.eigvalsh(aio.asarray([[2.0, 0.0], [0.0, 1.0]]))
     Array([1., 2.], dtype=float32)
     """
-    return call(decompositions.eigvalsh, (x,), _upper("eigvalsh", UPLO))  # type: ignore[no-any-return]
+    return call(decompositions.eigvalsh, (x,), _upper("eigvalsh", UPLO))
 
 
 def eig(x: ArrayLike, /) -> EigResult:
@@ -225,7 +225,7 @@ def eigvals(x: ArrayLike, /) -> Array:
     >>> aio.linalg.eigvals(aio.asarray([[0.0, 1.0], [-1.0, 0.0]]))
     Array([0.+1.j, 0.-1.j], dtype=complex64)
     """
-    return call(decompositions.eigvals, (x,))  # type: ignore[no-any-return]
+    return call(decompositions.eigvals, (x,))
 
 
 # ---- Equations, inverses, determinants
@@ -237,7 +237,7 @@ def solve(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     >>> aio.linalg.solve(aio.asarray([[2.0, 0.0], [0.0, 4.0]]), aio.asarray([2.0, 2.0]))
     Array([1. , 0.5], dtype=float32)
     """
-    return call(decompositions.solve, (x1, x2))  # type: ignore[no-any-return]
+    return call(decompositions.solve, (x1, x2))
 
 
 def inv(x: ArrayLike, /) -> Array:
@@ -247,7 +247,7 @@ def inv(x: ArrayLike, /) -> Array:
     Array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float32)
     """
-    return call(decompositions.inv, (x,))  # type: ignore[no-any-return]
+    return call(decompositions.inv, (x,))
 
 
 def pinv(x: ArrayLike, /, *, rtol: ArrayLike | None = None) -> Array:
@@ -260,7 +260,7 @@ def pinv(x: ArrayLike, /, *, rtol: ArrayLike | None = None) -> Array:
     Array([[0.5, 0. ],
            [0. , 0. ]], dtype=float32)
     """
-    return call(decompositions.pinv, (x, rtol))  # type: ignore[no-any-return]
+    return call(decompositions.pinv, (x, rtol))
 
 
 def lstsq(a: ArrayLike, b: ArrayLike, /, rcond: ArrayLike | None = None) -> LstsqResult:
@@ -282,7 +282,7 @@ def det(x: ArrayLike, /) -> Array:
     >>> aio.linalg.det(aio.asarray([[2.0, 0.0], [0.0, 4.0]]))
     Array(8., dtype=float32)
     """
-    return call(decompositions.det, (x,))  # type: ignore[no-any-return]
+    return call(decompositions.det, (x,))
 
 
 def slogdet(x: ArrayLike, /) -> SlogdetResult:
@@ -300,7 +300,7 @@ def matrix_rank(x: ArrayLike, /, *, rtol: ArrayLike | None = None) -> Array:
     >>> aio.linalg.matrix_rank(aio.ones((2, 3)))
     Array(1, dtype=int32)
     """
-    return call(decompositions.matrix_rank, (x, rtol))  # type: ignore[no-any-return]
+    return call(decompositions.matrix_rank, (x, rtol))
 
 
 # ---- Functions of matrices
@@ -313,7 +313,7 @@ def matrix_power(x: ArrayLike, n: SupportsIndex, /) -> Array:
     Array([[89, 55],
            [55, 34]], dtype=int32)
     """
-    return call(matrix_functions.matrix_power, (x,), operator.index(n))  # type: ignore[no-any-return]
+    return call(matrix_functions.matrix_power, (x,), operator.index(n))
 
 
 def expm(x: ArrayLike, /) -> Array:
@@ -323,7 +323,7 @@ def expm(x: ArrayLike, /) -> Array:
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
-    return call(matrix_functions.expm, (x,))  # type: ignore[no-any-return]
+    return call(matrix_functions.expm, (x,))
 
 
 def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: SupportsIndex = -1) -> Array:
@@ -332,7 +332,7 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: SupportsIndex = -1) -> Array
     >>> aio.linalg.cross(aio.asarray([1, 0, 0]), aio.asarray([0, 1, 0]))
     Array([0, 0, 1], dtype=int32)
     """
-    return call(matrix_functions.cross, (x1, x2), axis_of("cross", axis))  # type: ignore[no-any-return]
+    return call(matrix_functions.cross, (x1, x2), axis_of("cross", axis))
 
 
 def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -342,7 +342,7 @@ def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     Array([[3, 4],
            [6, 8]], dtype=int32)
     """
-    return call(contraction.outer, (x1, x2))  # type: ignore[no-any-return]
+    return call(contraction.outer, (x1, x2))
 
 
 def diagonal(x: ArrayLike, /, *, offset: SupportsIndex = 0) -> Array:
@@ -351,7 +351,7 @@ def diagonal(x: ArrayLike, /, *, offset: SupportsIndex = 0) -> Array:
     >>> aio.linalg.diagonal(aio.asarray([[1, 2], [3, 4]]))
     Array([1, 4], dtype=int32)
     """
-    return call(matrix_functions.diagonal, (x,), operator.index(offset))  # type: ignore[no-any-return]
+    return call(matrix_functions.diagonal, (x,), operator.index(offset))
 
 
 def trace(x: ArrayLike, /, *, offset: SupportsIndex = 0, dtype: DTypeLike | None = None) -> Array:
@@ -361,7 +361,7 @@ def trace(x: ArrayLike, /, *, offset: SupportsIndex = 0, dtype: DTypeLike | None
     Array(5, dtype=int32)
     """
     static = (operator.index(offset), dtype_of(dtype))
-    return call(matrix_functions.trace, (x,), *static)  # type: ignore[no-any-return]
+    return call(matrix_functions.trace, (x,), *static)
 
 
 # ---- Norms
@@ -384,7 +384,7 @@ def vector_norm(
     Array(5., dtype=float32)
     """
     static = (axes_of("vector_norm", axis), bool(keepdims), ord)
-    return call(norms.vector_norm, (x,), *static)  # type: ignore[no-any-return]
+    return call(norms.vector_norm, (x,), *static)
 
 
 def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: MatrixOrder = "fro") -> Array:
@@ -393,7 +393,7 @@ def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: MatrixOrder = "
     >>> aio.linalg.matrix_norm(aio.asarray([[3.0, 0.0], [0.0, 4.0]]))
     Array(5., dtype=float32)
     """
-    return call(norms.matrix_norm, (x,), bool(keepdims), ord)  # type: ignore[no-any-return]
+    return call(norms.matrix_norm, (x,), bool(keepdims), ord)
 
 
 def norm(
@@ -408,7 +408,7 @@ def norm(
     >>> aio.linalg.norm(aio.ones((2, 2)))
     Array(2., dtype=float32)
     """
-    return call(norms.norm, (x,), ord, axes_of("norm", axis), bool(keepdims))  # type: ignore[no-any-return]
+    return call(norms.norm, (x,), ord, axes_of("norm", axis), bool(keepdims))
 
 
 def cond(x: ArrayLike, /, p: MatrixOrder | None = None) -> Array:
@@ -417,4 +417,4 @@ def cond(x: ArrayLike, /, p: MatrixOrder | None = None) -> Array:
     >>> aio.linalg.cond(aio.asarray([[4.0, 0.0], [0.0, 2.0]]))
     Array(2., dtype=float32)
     """
-    return call(norms.cond, (x,), p)  # type: ignore[no-any-return]
+    return call(norms.cond, (x,), p)

@@ -86,7 +86,7 @@ def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
     >>> aio.divmod(aio.asarray([7, -7]), 3)
     (Array([ 2, -3], dtype=int32), Array([1, 2], dtype=int32))
     """
-    return call(arithmetic.divmod, (x1, x2))  # type: ignore[no-any-return]
+    return call(arithmetic.divmod, (x1, x2))
 
 
 def float_power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -193,7 +193,7 @@ def pow(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     Array([4., 9.], dtype=float32)
     """
     if isinstance(x1, Array) and type(x2) is int and x2 in arithmetic.POWERS_BY_MULTIPLICATION:
-        return call(arithmetic.integer_power, (x1,), x2)  # type: ignore[no-any-return]
+        return call(arithmetic.integer_power, (x1,), x2)
     return binary(arithmetic.pow, x1, x2)
 
 

@@ -32,7 +32,7 @@ def cumsum(x: ArrayLike, /, axis: int | None = None, dtype: DTypeLike | None = N
     Array([ 1,  3,  6, 10], dtype=int32)
     """
     place = None if axis is None else axis_of("cumsum", axis)
-    return call(scan.cumsum, (x,), place, dtype_of(dtype))  # type: ignore[no-any-return]
+    return call(scan.cumsum, (x,), place, dtype_of(dtype))
 
 
 def cumprod(x: ArrayLike, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
@@ -42,7 +42,7 @@ def cumprod(x: ArrayLike, /, axis: int | None = None, dtype: DTypeLike | None = 
     Array([ 1,  2,  6, 24], dtype=int32)
     """
     place = None if axis is None else axis_of("cumprod", axis)
-    return call(scan.cumprod, (x,), place, dtype_of(dtype))  # type: ignore[no-any-return]
+    return call(scan.cumprod, (x,), place, dtype_of(dtype))
 
 
 @fused

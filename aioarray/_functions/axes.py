@@ -34,7 +34,7 @@ def _raveled(x: ArrayLike, /, *, order: str) -> Array:
     array = as_array("ravel", x)
     if order == "F":
         array = array.T
-    return call(movement.reshape, (array,), (array.size,))  # type: ignore[no-any-return]
+    return call(movement.reshape, (array,), (array.size,))
 
 
 def transpose(x: ArrayLike, /, axes: Sequence[int] | None = None) -> Array:

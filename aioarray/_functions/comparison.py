@@ -44,7 +44,7 @@ def clip(x: ArrayLike, /, min: ArrayLike | None = None, max: ArrayLike | None = 
     >>> aio.clip(aio.asarray([1.0, 5.0]), max=aio.asarray([0.5, 6.0]))
     Array([0.5, 5. ], dtype=float32)
     """
-    return call(comparison.clip, (x, bound_of(x, min), bound_of(x, max)))  # type: ignore[no-any-return]
+    return call(comparison.clip, (x, bound_of(x, min), bound_of(x, max)))
 
 
 def equal(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -110,7 +110,7 @@ def isclose(x1: ArrayLike, x2: ArrayLike, /, rtol: float = 1e-5, atol: float = 1
     >>> aio.isclose(aio.asarray([1.0, 1.1]), 1.000001)
     Array([ True, False], dtype=bool)
     """
-    return call(comparison.isclose, (x1, x2), float(rtol), float(atol), bool(equal_nan))  # type: ignore[no-any-return]
+    return call(comparison.isclose, (x1, x2), float(rtol), float(atol), bool(equal_nan))
 
 
 def less(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -231,4 +231,4 @@ def where(
         if x1 is None and x2 is None:
             return nonzero(condition)
         raise ValueError("where: one of x1 and x2 is None; give both, or neither for the positions of what is true")
-    return call(logical.where, (condition, x1, x2))  # type: ignore[no-any-return]
+    return call(logical.where, (condition, x1, x2))

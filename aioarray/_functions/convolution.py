@@ -21,7 +21,7 @@ def convolve(x1: ArrayLike, x2: ArrayLike, /, mode: Literal["full", "same", "val
     >>> aio.convolve(aio.asarray([1, 2, 3]), aio.asarray([0, 1]))
     Array([0, 1, 2, 3], dtype=int32)
     """
-    return call(correlation.convolve, (x1, x2), mode)  # type: ignore[no-any-return]
+    return call(correlation.convolve, (x1, x2), mode)
 
 
 def correlate(x1: ArrayLike, x2: ArrayLike, /, mode: Literal["full", "same", "valid"] = "valid") -> Array:
@@ -32,4 +32,4 @@ def correlate(x1: ArrayLike, x2: ArrayLike, /, mode: Literal["full", "same", "va
     >>> aio.correlate(aio.asarray([1, 2, 3]), aio.asarray([1, 1]))
     Array([3, 5], dtype=int32)
     """
-    return call(correlation.correlate, (x1, x2), mode)  # type: ignore[no-any-return]
+    return call(correlation.correlate, (x1, x2), mode)

@@ -13,7 +13,7 @@ from .. import _config, _dtypes, _xla
 from .._array import Array
 from .._call import ArrayLike, call, from_host
 from .._engine import engine
-from .._graph import Definition, array_spec
+from .._graph import Definition, Node, array_spec
 from .._host_values import host_array
 from .._ops import creation, movement
 from ._arguments import DeviceLike, DTypeLike, Shape, device_of, dtype_of, shape_of
@@ -139,7 +139,7 @@ def _holds_arrays(sequence: Sequence[Any]) -> bool:
 
 def _stacked(sequence: Sequence[Any]) -> Array:
     parts = tuple(_stacked(x) if isinstance(x, (list, tuple)) else x for x in sequence)
-    return call(movement.stack, parts, 0)  # type: ignore[no-any-return]
+    return call(movement.stack, parts, 0)
 
 
 def _is_complex_to_real(source: np.dtype, target: DType) -> bool:
@@ -218,7 +218,7 @@ def empty(shape: Shape, dtype: DTypeLike | None = None, *, device: DeviceLike | 
 def _constant(
     function: str,
     host: Callable[..., np.ndarray],
-    definition: Definition,
+    definition: Definition[Node],
     shape: Shape,
     dtype: DType,
     device: DeviceLike | None,
@@ -228,7 +228,7 @@ def _constant(
         raise ValueError(f"{function}: shape {lengths} has a negative length")
     if _small(lengths, dtype):
         return _fresh(host(lengths, dtype), device)
-    return call(definition, (), lengths, dtype, device=device_of(device))  # type: ignore[no-any-return]
+    return call(definition, (), lengths, dtype, device=device_of(device))
 
 
 def full(
@@ -250,13 +250,13 @@ def full(
     lengths, target = shape_of("full", shape), dtype_of(dtype)
     if isinstance(fill_value, Array):
         value = _as_array(fill_value, target, device_of(device), None)
-        return call(movement.broadcast_to, (value,), lengths)  # type: ignore[no-any-return]
+        return call(movement.broadcast_to, (value,), lengths)
     if any(n < 0 for n in lengths):
         raise ValueError(f"full: shape {lengths} has a negative length")
     host = _filling("full", fill_value, target)
     if host.ndim or _small(lengths, host.dtype):
         return _fresh(np.full(lengths, host), device)
-    return call(creation.full, (host,), lengths, host.dtype, device=device_of(device))  # type: ignore[no-any-return]
+    return call(creation.full, (host,), lengths, host.dtype, device=device_of(device))
 
 
 def _filling(function: str, value: Any, dtype: DType | None) -> np.ndarray:
@@ -312,7 +312,7 @@ def full_like(
     target = dtype_of(dtype) or x.dtype
     if x._trace is not None and not isinstance(fill_value, Array):
         # Inside a traced function the constant belongs in its graph, where XLA folds it.
-        return call(creation.full_like, (x, _filling("full_like", fill_value, target)), target)  # type: ignore[no-any-return]
+        return call(creation.full_like, (x, _filling("full_like", fill_value, target)), target)
     return full(x.shape, fill_value, dtype=target, device=device or x.device)
 
 
@@ -353,7 +353,7 @@ def arange(
     first, second = np.asarray(start).astype(target), np.asarray(start + step).astype(target)
     wide = np.dtype("float32") if target in _dtypes.REAL_FLOATING and target.itemsize < 4 else target
     delta = second.astype(wide) - first.astype(wide)
-    return call(creation.arange, (first, delta), length, target, device=device_of(device))  # type: ignore[no-any-return]
+    return call(creation.arange, (first, delta), length, target, device=device_of(device))
 
 
 def _arange_length(start: float, stop: float, step: float) -> int:
@@ -409,7 +409,7 @@ def linspace(
         return _fresh(np.linspace(first, last, count, endpoint=endpoint).astype(target), device)
     wide = np.dtype("complex128" if is_complex else "float64")
     ends = (np.asarray(first, wide), np.asarray(last, wide))
-    return call(creation.linspace, ends, count, target, endpoint, device=device_of(device))  # type: ignore[no-any-return]
+    return call(creation.linspace, ends, count, target, endpoint, device=device_of(device))
 
 
 def _linspace_between(
@@ -433,7 +433,7 @@ def _linspace_between(
         raise TypeError(f"linspace: complex bounds do not fit in {target.name}; use a complex dtype")
     wide = np.dtype("complex128" if is_complex else "float64")
     ends = tuple(x if isinstance(x, Array) else np.asarray(x, wide) for x in (start, stop))
-    return call(creation.linspace, ends, num, target, endpoint, device=device_of(device))  # type: ignore[no-any-return]
+    return call(creation.linspace, ends, num, target, endpoint, device=device_of(device))
 
 
 # Matrices
@@ -461,7 +461,7 @@ def eye(
         raise ValueError(f"eye: shape {(rows, columns)} has a negative length")
     if _small((rows, columns), target):
         return _fresh(np.eye(rows, columns, diagonal, target), device)
-    return call(creation.eye, (), rows, columns, diagonal, target, device=device_of(device))  # type: ignore[no-any-return]
+    return call(creation.eye, (), rows, columns, diagonal, target, device=device_of(device))
 
 
 def tril(x: ArrayLike, /, k: int = 0) -> Array:
@@ -472,7 +472,7 @@ def tril(x: ArrayLike, /, k: int = 0) -> Array:
            [1., 1., 0.],
            [1., 1., 1.]], dtype=float32)
     """
-    return call(movement.tril, (x,), operator.index(k))  # type: ignore[no-any-return]
+    return call(movement.tril, (x,), operator.index(k))
 
 
 def triu(x: ArrayLike, /, k: int = 0) -> Array:
@@ -483,7 +483,7 @@ def triu(x: ArrayLike, /, k: int = 0) -> Array:
            [0., 0., 1.],
            [0., 0., 0.]], dtype=float32)
     """
-    return call(movement.triu, (x,), operator.index(k))  # type: ignore[no-any-return]
+    return call(movement.triu, (x,), operator.index(k))
 
 
 def meshgrid(*arrays: ArrayLike, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:

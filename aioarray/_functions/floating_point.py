@@ -40,7 +40,7 @@ def angle(x: ArrayLike, /, deg: bool = False) -> Array:
     >>> aio.angle(aio.asarray([1j, -1 + 0j]), deg=True)
     Array([ 90., 180.], dtype=float32)
     """
-    return call(complex.angle, (x,), bool(deg))  # type: ignore[no-any-return]
+    return call(complex.angle, (x,), bool(deg))
 
 
 def ceil(x: ArrayLike, /) -> Array:
@@ -165,7 +165,7 @@ def nan_to_num(
     >>> aio.nan_to_num(aio.asarray([1.0, float('nan'), float('inf')]), posinf=9)
     Array([1., 0., 9.], dtype=float32)
     """
-    return call(floating_point.nan_to_num, (x, nan, posinf, neginf))  # type: ignore[no-any-return]
+    return call(floating_point.nan_to_num, (x, nan, posinf, neginf))
 
 
 def nextafter(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -201,7 +201,7 @@ def round(x: ArrayLike, /, decimals: int = 0) -> Array:
     >>> aio.round(aio.asarray([3.14159, 2.71828]), 2)
     Array([3.14, 2.72], dtype=float32)
     """
-    return call(rounding.round, (x,), operator.index(decimals))  # type: ignore[no-any-return]
+    return call(rounding.round, (x,), operator.index(decimals))
 
 
 def signbit(x: ArrayLike, /) -> Array:

@@ -23,7 +23,7 @@ def take(x: ArrayLike, indices: ArrayLike, /, axis: int | None = None) -> Array:
     >>> aio.take(aio.asarray([10, 20, 30]), aio.asarray([2, 0]))
     Array([30, 10], dtype=int32)
     """
-    return call(taking.take, (x, indices), None if axis is None else axis_of("take", axis))  # type: ignore[no-any-return]
+    return call(taking.take, (x, indices), None if axis is None else axis_of("take", axis))
 
 
 def take_along_axis(x: ArrayLike, indices: ArrayLike, /, axis: int = -1) -> Array:
@@ -36,4 +36,4 @@ def take_along_axis(x: ArrayLike, indices: ArrayLike, /, axis: int = -1) -> Arra
     Array([[1, 2, 3],
            [4, 5, 6]], dtype=int32)
     """
-    return call(taking.take_along_axis, (x, indices), axis_of("take_along_axis", axis))  # type: ignore[no-any-return]
+    return call(taking.take_along_axis, (x, indices), axis_of("take_along_axis", axis))

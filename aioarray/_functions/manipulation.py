@@ -61,7 +61,7 @@ def broadcast_to(x: ArrayLike, /, shape: Shape) -> Array:
     Array([[1, 2],
            [1, 2]], dtype=int32)
     """
-    return call(movement.broadcast_to, (x,), shape_of("broadcast_to", shape))  # type: ignore[no-any-return]
+    return call(movement.broadcast_to, (x,), shape_of("broadcast_to", shape))
 
 
 def concat(arrays: Sequence[ArrayLike], /, axis: int | None = 0) -> Array:
@@ -72,7 +72,7 @@ def concat(arrays: Sequence[ArrayLike], /, axis: int | None = 0) -> Array:
     >>> aio.concat([aio.asarray([1, 2]), aio.asarray([3])])
     Array([1, 2, 3], dtype=int32)
     """
-    return call(movement.concat, tuple(arrays), None if axis is None else axis_of("concat", axis))  # type: ignore[no-any-return]
+    return call(movement.concat, tuple(arrays), None if axis is None else axis_of("concat", axis))
 
 
 def expand_dims(x: ArrayLike, /, axis: int | tuple[int, ...] = 0) -> Array:
@@ -81,7 +81,7 @@ def expand_dims(x: ArrayLike, /, axis: int | tuple[int, ...] = 0) -> Array:
     >>> aio.expand_dims(aio.ones((2, 3)), (0, -1)).shape
     (1, 2, 3, 1)
     """
-    return call(movement.expand_dims, (x,), _some_axes("expand_dims", axis))  # type: ignore[no-any-return]
+    return call(movement.expand_dims, (x,), _some_axes("expand_dims", axis))
 
 
 def flip(x: ArrayLike, /, axis: int | tuple[int, ...] | None = None) -> Array:
@@ -90,7 +90,7 @@ def flip(x: ArrayLike, /, axis: int | tuple[int, ...] | None = None) -> Array:
     >>> aio.flip(aio.arange(3))
     Array([2, 1, 0], dtype=int32)
     """
-    return call(movement.flip, (x,), axes_of("flip", axis))  # type: ignore[no-any-return]
+    return call(movement.flip, (x,), axes_of("flip", axis))
 
 
 def moveaxis(x: ArrayLike, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Array:
@@ -99,7 +99,7 @@ def moveaxis(x: ArrayLike, source: int | tuple[int, ...], destination: int | tup
     >>> aio.moveaxis(aio.ones((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
     """
-    return call(movement.moveaxis, (x,), _some_axes("moveaxis", source), _some_axes("moveaxis", destination))  # type: ignore[no-any-return]
+    return call(movement.moveaxis, (x,), _some_axes("moveaxis", source), _some_axes("moveaxis", destination))
 
 
 def _some_axes(function: str, axis: int | tuple[int, ...]) -> Axes:
@@ -130,7 +130,7 @@ def pad(
     widths = tuple(
         (operator.index(a), operator.index(b)) for a, b in np.broadcast_to(np.asarray(pad_width), (x.ndim, 2))
     )
-    return call(padding.pad, (x, constant_values), widths, mode)  # type: ignore[no-any-return]
+    return call(padding.pad, (x, constant_values), widths, mode)
 
 
 def permute_dims(x: ArrayLike, /, axes: tuple[int, ...]) -> Array:
@@ -139,7 +139,7 @@ def permute_dims(x: ArrayLike, /, axes: tuple[int, ...]) -> Array:
     >>> aio.permute_dims(aio.ones((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    return call(movement.permute_dims, (x,), shape_of("permute_dims", axes))  # type: ignore[no-any-return]
+    return call(movement.permute_dims, (x,), shape_of("permute_dims", axes))
 
 
 def repeat(x: ArrayLike, repeats: int | ArrayLike, /, axis: int | None = None) -> Array:
@@ -155,7 +155,7 @@ def repeat(x: ArrayLike, repeats: int | ArrayLike, /, axis: int | None = None) -
     """
     place = None if axis is None else axis_of("repeat", axis)
     if not isinstance(repeats, (Array, np.ndarray, Sequence)):
-        return call(movement.repeat, (x,), operator.index(repeats), place)  # type: ignore[no-any-return, arg-type]
+        return call(movement.repeat, (x,), operator.index(repeats), place)  # type: ignore[arg-type]
     counts = np.asarray(repeats)
     if counts.dtype.kind not in "iu" or counts.ndim > 1:
         raise TypeError(
@@ -172,7 +172,7 @@ def repeat(x: ArrayLike, repeats: int | ArrayLike, /, axis: int | None = None) -
             f"repeat: {counts.size} repeats for {shape[k]} elements along axis {k}; give one, or one for each"
         )
     positions = np.repeat(np.arange(shape[k]), np.broadcast_to(counts.reshape(-1), (shape[k],)))
-    return call(taking.take, (x, positions), k)  # type: ignore[no-any-return]
+    return call(taking.take, (x, positions), k)
 
 
 def reshape(x: ArrayLike, /, shape: Shape, *, copy: bool | None = None) -> Array:
@@ -188,7 +188,7 @@ def reshape(x: ArrayLike, /, shape: Shape, *, copy: bool | None = None) -> Array
     lengths = shape_of("reshape", shape)
     if copy is False and isinstance(x, Array) and lengths != x.shape:
         raise ValueError(f"reshape: shape {x.shape} to {lengths} takes a copy, and copy=False; use copy=None")
-    return call(movement.reshape, (x,), lengths)  # type: ignore[no-any-return]
+    return call(movement.reshape, (x,), lengths)
 
 
 def roll(x: ArrayLike, /, shift: int | tuple[int, ...], axis: int | tuple[int, ...] | None = None) -> Array:
@@ -198,7 +198,7 @@ def roll(x: ArrayLike, /, shift: int | tuple[int, ...], axis: int | tuple[int, .
     Array([3, 0, 1, 2], dtype=int32)
     """
     places = axes_of("roll", shift)
-    return call(movement.roll, (x,), places, axes_of("roll", axis))  # type: ignore[no-any-return]
+    return call(movement.roll, (x,), places, axes_of("roll", axis))
 
 
 def squeeze(x: ArrayLike, /, axis: int | tuple[int, ...] | None = None) -> Array:
@@ -207,7 +207,7 @@ def squeeze(x: ArrayLike, /, axis: int | tuple[int, ...] | None = None) -> Array
     >>> aio.squeeze(aio.ones((1, 3, 1)), 0).shape
     (3, 1)
     """
-    return call(movement.squeeze, (x,), axes_of("squeeze", axis))  # type: ignore[no-any-return]
+    return call(movement.squeeze, (x,), axes_of("squeeze", axis))
 
 
 def stack(arrays: Sequence[ArrayLike], /, axis: int = 0) -> Array:
@@ -217,7 +217,7 @@ def stack(arrays: Sequence[ArrayLike], /, axis: int = 0) -> Array:
     Array([[1, 3],
            [2, 4]], dtype=int32)
     """
-    return call(movement.stack, tuple(arrays), axis_of("stack", axis))  # type: ignore[no-any-return]
+    return call(movement.stack, tuple(arrays), axis_of("stack", axis))
 
 
 def tile(x: ArrayLike, repetitions: Shape, /) -> Array:
@@ -227,7 +227,7 @@ def tile(x: ArrayLike, repetitions: Shape, /) -> Array:
     Array([[1, 2, 1, 2],
            [1, 2, 1, 2]], dtype=int32)
     """
-    return call(movement.tile, (x,), shape_of("tile", repetitions))  # type: ignore[no-any-return]
+    return call(movement.tile, (x,), shape_of("tile", repetitions))
 
 
 def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
@@ -240,4 +240,4 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
     x = x if isinstance(x, Array) else asarray(x)
     if x.ndim and x.shape[normalize_axis("unstack", place, x.ndim)] == 0:
         return ()
-    return call(movement.unstack, (x,), place)  # type: ignore[no-any-return]
+    return call(movement.unstack, (x,), place)

@@ -31,7 +31,7 @@ def inner(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         return multiply(a, b)
     if a.shape[-1] != b.shape[-1]:
         raise ValueError(f"inner: the last axes of shapes {a.shape} and {b.shape} differ in length; they must be equal")
-    return call(contraction.tensordot, (a, b), ((a.ndim - 1,), (b.ndim - 1,)), None)  # type: ignore[no-any-return]
+    return call(contraction.tensordot, (a, b), ((a.ndim - 1,), (b.ndim - 1,)), None)
 
 
 @fused
@@ -73,7 +73,7 @@ def vdot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         raise ValueError(f"vdot: shapes {a.shape} and {b.shape} have {a.size} and {b.size} elements; give as many")
     if a.dtype.kind == "c":
         a = conj(a)
-    return call(contraction.dot, (reshape(a, (a.size,)), reshape(b, (b.size,))))  # type: ignore[no-any-return]
+    return call(contraction.dot, (reshape(a, (a.size,)), reshape(b, (b.size,))))
 
 
 @fused

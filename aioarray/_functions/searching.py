@@ -26,7 +26,7 @@ def argmax(x: ArrayLike, /, axis: int | None = None, *, keepdims: bool = False) 
     Array([1, 0], dtype=int32)
     """
     place = None if axis is None else axis_of("argmax", axis)
-    return call(reduction.argmax, (x,), place, bool(keepdims))  # type: ignore[no-any-return]
+    return call(reduction.argmax, (x,), place, bool(keepdims))
 
 
 def argmin(x: ArrayLike, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
@@ -38,7 +38,7 @@ def argmin(x: ArrayLike, /, axis: int | None = None, *, keepdims: bool = False) 
     Array(1, dtype=int32)
     """
     place = None if axis is None else axis_of("argmin", axis)
-    return call(reduction.argmin, (x,), place, bool(keepdims))  # type: ignore[no-any-return]
+    return call(reduction.argmin, (x,), place, bool(keepdims))
 
 
 def count_nonzero(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
@@ -47,7 +47,7 @@ def count_nonzero(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False)
     >>> aio.count_nonzero(aio.asarray([[0, 1], [2, 3]]), axis=0)
     Array([1, 2], dtype=int32)
     """
-    return call(reduction.count_nonzero, (x,), axes_of("count_nonzero", axis), bool(keepdims))  # type: ignore[no-any-return]
+    return call(reduction.count_nonzero, (x,), axes_of("count_nonzero", axis), bool(keepdims))
 
 
 def nonzero(x: ArrayLike, /, *, size: int | None = None, fill_value: int = 0) -> tuple[Array, ...]:
@@ -62,7 +62,7 @@ def nonzero(x: ArrayLike, /, *, size: int | None = None, fill_value: int = 0) ->
     (Array([ 1,  3, -1], dtype=int32),)
     """
     if size is not None:
-        return call(searching.nonzero, (x,), operator.index(size), operator.index(fill_value))  # type: ignore[no-any-return]
+        return call(searching.nonzero, (x,), operator.index(size), operator.index(fill_value))
     return tuple(from_host(places, _device(x)) for places in _host_nonzero(x))
 
 
@@ -74,7 +74,7 @@ def argwhere(x: ArrayLike, /, *, size: int | None = None, fill_value: int = 0) -
            [1, 0]], dtype=int32)
     """
     if size is not None:
-        return call(searching.argwhere, (x,), operator.index(size), operator.index(fill_value))  # type: ignore[no-any-return]
+        return call(searching.argwhere, (x,), operator.index(size), operator.index(fill_value))
     return from_host(np.stack(_host_nonzero(x), axis=1), _device(x))
 
 
@@ -108,7 +108,7 @@ def searchsorted(
     first = x1 if isinstance(x1, Array) else asarray(x1)
     if isinstance(x2, (bool, int, float, complex)):
         x2 = asarray(x2, dtype=_dtypes.weak_dtype(_dtypes.scalar_rank(x2), first.dtype))
-    return call(searching.searchsorted, (first, x2, sorter), side)  # type: ignore[no-any-return]
+    return call(searching.searchsorted, (first, x2, sorter), side)
 
 
 def bincount(
@@ -129,4 +129,4 @@ def bincount(
         if value.size and value.min() < 0:
             raise ValueError(f"bincount: x has a negative element, {value.min()}; it takes 0 and up, or give length=")
         length = max(int(value.max()) + 1 if value.size else 0, operator.index(minlength))
-    return call(counting.bincount, (x, weights), operator.index(length))  # type: ignore[no-any-return]
+    return call(counting.bincount, (x, weights), operator.index(length))

@@ -50,7 +50,7 @@ def flatnonzero(x: ArrayLike, /, *, size: int | None = None, fill_value: int = 0
 
 @fused
 def _flatnonzero(x: ArrayLike, /, *, size: int, fill_value: int) -> Array:
-    return call(searching.nonzero, (reshape(x, (-1,)),), size, fill_value)[0]  # type: ignore[no-any-return]
+    return call(searching.nonzero, (reshape(x, (-1,)),), size, fill_value)[0]
 
 
 def _host(function: str, x: ArrayLike) -> np.ndarray:

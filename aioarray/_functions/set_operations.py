@@ -115,7 +115,7 @@ def union1d(x1: ArrayLike, x2: ArrayLike, /, *, size: int | None = None) -> Arra
 
 @fused
 def _union(x1: ArrayLike, x2: ArrayLike, /, *, size: int) -> Array:
-    return call(sets.unique, (concat([x1, x2], axis=None),), size, True)[0]  # type: ignore[no-any-return]
+    return call(sets.unique, (concat([x1, x2], axis=None),), size, True)[0]
 
 
 def intersect1d(

@@ -101,4 +101,4 @@ def isin(x1: ArrayLike, x2: ArrayLike, /, *, invert: bool = False) -> Array:
     >>> aio.isin(aio.asarray([1, 2, 3]), aio.asarray([3, 1]))
     Array([ True, False,  True], dtype=bool)
     """
-    return call(sets.isin, (x1, x2), bool(invert))  # type: ignore[no-any-return]
+    return call(sets.isin, (x1, x2), bool(invert))

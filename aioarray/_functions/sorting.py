@@ -28,7 +28,7 @@ def sort(x: ArrayLike, /, axis: int | None = -1, *, descending: bool = False, st
     Array([3, 2, 1], dtype=int32)
     """
     place = None if axis is None else axis_of("sort", axis)
-    return call(sorting.sort, (x,), place, bool(descending), bool(stable))  # type: ignore[no-any-return]
+    return call(sorting.sort, (x,), place, bool(descending), bool(stable))
 
 
 def argsort(x: ArrayLike, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> Array:
@@ -40,7 +40,7 @@ def argsort(x: ArrayLike, /, axis: int | None = -1, *, descending: bool = False,
     Array([1, 2, 0], dtype=int32)
     """
     place = None if axis is None else axis_of("argsort", axis)
-    return call(sorting.argsort, (x,), place, bool(descending), bool(stable))  # type: ignore[no-any-return]
+    return call(sorting.argsort, (x,), place, bool(descending), bool(stable))
 
 
 def top_k(x: ArrayLike, k: int, /, *, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
@@ -51,7 +51,7 @@ def top_k(x: ArrayLike, k: int, /, *, axis: int = -1, largest: bool = True) -> t
     >>> aio.top_k(aio.asarray([4, 9, 1, 7]), 2)
     (Array([9, 7], dtype=int32), Array([1, 3], dtype=int32))
     """
-    return call(sorting.top_k, (x,), operator.index(k), axis_of("top_k", axis), bool(largest))  # type: ignore[no-any-return]
+    return call(sorting.top_k, (x,), operator.index(k), axis_of("top_k", axis), bool(largest))
 
 
 def partition(x: ArrayLike, kth: int | Sequence[int], /, axis: int | None = -1) -> Array:

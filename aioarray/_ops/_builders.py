@@ -26,7 +26,7 @@ def as_floating(x: Node) -> Node:
     return x
 
 
-def unary(name: str, rule: Unary, allowed: frozenset[DType] = _dtypes.NUMERIC) -> Definition:
+def unary(name: str, rule: Unary, allowed: frozenset[DType] = _dtypes.NUMERIC) -> Definition[Node]:
     """``rule`` for the dtypes ``allowed``."""
 
     def body(x: Node) -> Node:
@@ -36,7 +36,7 @@ def unary(name: str, rule: Unary, allowed: frozenset[DType] = _dtypes.NUMERIC) -
     return Definition(name, body)
 
 
-def unary_floating(name: str, rule: Unary, allowed: frozenset[DType] = _dtypes.FLOATING) -> Definition:
+def unary_floating(name: str, rule: Unary, allowed: frozenset[DType] = _dtypes.FLOATING) -> Definition[Node]:
     """``rule`` for floating-point ``allowed``; integers and booleans become the default real dtype first."""
 
     def body(x: Node) -> Node:
@@ -47,7 +47,7 @@ def unary_floating(name: str, rule: Unary, allowed: frozenset[DType] = _dtypes.F
     return Definition(name, body)
 
 
-def binary(name: str, rule: Binary, allowed: frozenset[DType] = _dtypes.NUMERIC) -> Definition:
+def binary(name: str, rule: Binary, allowed: frozenset[DType] = _dtypes.NUMERIC) -> Definition[Node]:
     """``rule`` on both operands in their common dtype and shape."""
 
     def body(x1: Node, x2: Node) -> Node:
@@ -58,7 +58,7 @@ def binary(name: str, rule: Binary, allowed: frozenset[DType] = _dtypes.NUMERIC)
     return Definition(name, body)
 
 
-def binary_floating(name: str, rule: Binary, allowed: frozenset[DType] = _dtypes.FLOATING) -> Definition:
+def binary_floating(name: str, rule: Binary, allowed: frozenset[DType] = _dtypes.FLOATING) -> Definition[Node]:
     """As ``binary``; integers and booleans become the default real dtype."""
 
     def body(x1: Node, x2: Node) -> Node:

@@ -47,7 +47,7 @@ def full(value: Node, shape: tuple[int, ...], dtype: DType) -> Node:
 @definition
 def full_like(x: Node, value: Node, dtype: DType) -> Node:
     """``value``, a scalar, in the shape of ``x`` and in ``dtype``."""
-    return full(value, x.shape, dtype)  # type: ignore[no-any-return]
+    return full(value, x.shape, dtype)
 
 
 @definition

@@ -124,8 +124,8 @@ def _diagonals(node: Node, labels: _Labels, lengths: dict[str | int, int]) -> tu
 
 def _total(node: Node, *axes: int) -> Node:
     if node.dtype == _dtypes.bool_:
-        return _any(node, axes, False)  # type: ignore[no-any-return]
-    return _sum(node, axes, node.dtype, False)  # type: ignore[no-any-return]
+        return _any(node, axes, False)
+    return _sum(node, axes, node.dtype, False)
 
 
 def _summed(term: tuple[Node, _Labels], needed: set[str | int]) -> tuple[Node, _Labels]:

@@ -7,7 +7,7 @@ from .._graph import Definition, Node
 from ._rules import convert
 
 
-def in_place(operation: Definition) -> Definition:
+def in_place(operation: Definition[Node]) -> Definition[Node]:
     """``operation``, cast to the dtype of its first operand as NumPy's in-place operators cast: within a kind, or to a
     wider one.
 

@@ -34,7 +34,7 @@ def _count_bits(x: Node) -> Node:
 
 def _greatest_common_divisor(x: Node, y: Node) -> Node:
     def going(a: Node, b: Node) -> Node:
-        return reduction.any(_primitives.not_equal(b, 0), None, False)  # type: ignore[no-any-return]
+        return reduction.any(_primitives.not_equal(b, 0), None, False)
 
     def step(a: Node, b: Node) -> tuple[Node, Node]:
         done = _primitives.equal(b, 0)

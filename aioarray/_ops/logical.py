@@ -20,11 +20,11 @@ def _truth(x: Node) -> Node:
     return _primitives.not_equal(x, 0)
 
 
-def _unary(name: str, rule: Unary) -> Definition:
+def _unary(name: str, rule: Unary) -> Definition[Node]:
     return Definition(name, lambda x: rule(_truth(x)))
 
 
-def _binary(name: str, rule: Binary) -> Definition:
+def _binary(name: str, rule: Binary) -> Definition[Node]:
     def body(x1: Node, x2: Node) -> Node:
         shape = broadcast_shapes(name, x1.shape, x2.shape)
         return rule(broadcast_to(_truth(x1), shape), broadcast_to(_truth(x2), shape))

@@ -131,4 +131,4 @@ def trace(x: Node, offset: int, dtype: DType | None) -> Node:
     """Sums of diagonal ``offset`` of the matrices in the last two axes."""
     _check_matrices("trace", x)
     main = linalg.diagonal(x, offset)
-    return reduction.sum(main, main.ndim - 1, dtype, False)  # type: ignore[no-any-return]
+    return reduction.sum(main, main.ndim - 1, dtype, False)

@@ -39,7 +39,7 @@ def _vector_norm(x: Node, axes: Axes, keepdims: bool, order: float) -> Node:
     size = magnitude(x)
     if math.isinf(order):
         extreme = reduction.max if order > 0 else reduction.min
-        return extreme(size, axes, keepdims)  # type: ignore[no-any-return]
+        return extreme(size, axes, keepdims)
     if order == 1:
         return _sum(size, axes, keepdims)
     return p.power(_sum(p.power(size, order), axes, keepdims), 1 / order)
@@ -71,12 +71,12 @@ def _matrix_norm(x: Node, order: Order) -> Node:
         if order == "nuc":
             return _sum(s, s.ndim - 1, False)
         extreme = reduction.max if order == 2 else reduction.min
-        return extreme(s, s.ndim - 1, False)  # type: ignore[no-any-return]
+        return extreme(s, s.ndim - 1, False)
     assert isinstance(order, (int, float))
     # 1: the greatest sum of a column; infinity: of a row.
     sums = _sum(magnitude(x), rows if abs(order) == 1 else columns, False)
     extreme = reduction.max if order > 0 else reduction.min
-    return extreme(sums, sums.ndim - 1, False)  # type: ignore[no-any-return]
+    return extreme(sums, sums.ndim - 1, False)
 
 
 @definition
@@ -100,9 +100,9 @@ def norm(x: Node, order: Order, axis: int | Axes | None, keepdims: bool) -> Node
         raise ValueError(f"norm: ord={order!r} for shape {x.shape}; name one axis (vectors) or two (matrices)")
     axes = normalize_axes("norm", axis, x.ndim)
     if order is None:
-        return vector_norm(x, axes, keepdims, 2)  # type: ignore[no-any-return]
+        return vector_norm(x, axes, keepdims, 2)
     if len(axes) == 1:
-        return vector_norm(x, axes, keepdims, order)  # type: ignore[no-any-return]
+        return vector_norm(x, axes, keepdims, order)
     if len(axes) != 2:
         raise ValueError(f"norm: axis {axes} names {len(axes)} axes; it takes one (vectors) or two (matrices)")
     _check_order("norm", order)

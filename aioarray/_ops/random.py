@@ -256,7 +256,7 @@ def _logistic(key: Node, shape: Shape, dtype: DType, partitionable: bool) -> Nod
     return p.subtract(p.log(u), p.log1p(p.negative(u)))
 
 
-def _standard(name: str, rule: Callable[[Node, Shape, DType, bool], Node]) -> Definition:
+def _standard(name: str, rule: Callable[[Node, Shape, DType, bool], Node]) -> Definition[Node]:
     # A distribution without parameters.
     def body(key: Node, shape: Shape, dtype: DType, partitionable: bool) -> Node:
         check_key(name, key)
@@ -331,7 +331,7 @@ def _permuted(key: Node, x: Node | int, axis: int, independent: bool, partitiona
     if independent or x.ndim == 1:
         return _shuffled(key, x, axis, partitionable)
     order = _shuffled(key, p.iota((x.shape[axis],), _config.current().integral), 0, partitionable)
-    return take(x, order, axis)  # type: ignore[no-any-return]
+    return take(x, order, axis)
 
 
 @definition

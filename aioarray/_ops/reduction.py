@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .._dtypes import DType
-    from .._graph.definition import Body
 
 Axis: TypeAlias = int | tuple[int, ...] | None
 
@@ -228,7 +227,7 @@ def _largest_floating(dtype: DType, sign: int) -> float:
     return float(infinity) if np.isinf(infinity.astype(np.float64)) else sign * float(ml_dtypes.finfo(dtype).max)
 
 
-def _extreme(function: str, combine: str, initial: Callable[[DType], object]) -> Body:
+def _extreme(function: str, combine: str, initial: Callable[[DType], object]) -> Callable[..., Node]:
     def body(x: Node, axis: Axis, keepdims: bool) -> Node:
         axes = normalize_axes(function, axis, x.ndim)
         check_dtype(function, x, _dtypes.REAL_OR_BOOLEAN)
@@ -258,7 +257,7 @@ def index_dtype(size: int) -> DType:
     return integral if size <= np.iinfo(integral).max else _dtypes.int64
 
 
-def _extreme_position(function: str, combine: str, initial: Callable[[DType], object]) -> Body:
+def _extreme_position(function: str, combine: str, initial: Callable[[DType], object]) -> Callable[..., Node]:
     def body(x: Node, axis: int | None, keepdims: bool) -> Node:
         axes = normalize_axes(function, axis, x.ndim)
         check_dtype(function, x, _dtypes.REAL_OR_BOOLEAN)

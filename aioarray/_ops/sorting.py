@@ -155,7 +155,7 @@ def sort(x: Node, axis: int | None, descending: bool, stable: bool) -> Node:
     """``x`` sorted along ``axis``; NaN goes last in both directions."""
     x, k = _along("sort", x, axis)
     if x.dtype in _dtypes.COMPLEX:
-        return take_along_axis(x, _argsort_complex(x, k, descending, stable), k)  # type: ignore[no-any-return]
+        return take_along_axis(x, _argsort_complex(x, k, descending, stable), k)
     return _sort_real(x, k, descending, stable)
 
 

@@ -23,7 +23,7 @@ def take(x: Node, indices: Node, axis: int | None) -> Node:
         x = reshape(x, (x.size,))
     k = normalize_axis("take", axis or 0, x.ndim)
     whole = ("slice", None, None, None)
-    return getitem(x, indices, (*(whole,) * k, ("array", 0)))  # type: ignore[no-any-return]
+    return getitem(x, indices, (*(whole,) * k, ("array", 0)))
 
 
 @definition

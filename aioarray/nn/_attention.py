@@ -152,4 +152,4 @@ def dot_product_attention(
     Array([1., 2.], dtype=float32)
     """
     static = bool(causal), None if scale is None else float(scale)
-    return call(_attention, (query, key, value, bias, mask), *static)  # type: ignore[no-any-return]
+    return call(_attention, (query, key, value, bias, mask), *static)

@@ -86,7 +86,7 @@ def conv(
         operator.index(groups),
         bool(channels_last),
     )
-    return call(convolution.conv, (source, kernel, bias), *static)  # type: ignore[no-any-return]
+    return call(convolution.conv, (source, kernel, bias), *static)
 
 
 def conv_transpose(
@@ -125,4 +125,4 @@ def conv_transpose(
         operator.index(groups),
         bool(channels_last),
     )
-    return call(convolution.conv_transpose, (source, kernel, bias), *static)  # type: ignore[no-any-return]
+    return call(convolution.conv_transpose, (source, kernel, bias), *static)

@@ -69,8 +69,7 @@ def update_kv_cache(cache: KVCache, keys: ArrayLike, values: ArrayLike, /) -> KV
     (Array([5., 0., 0.], dtype=float32), Array([1], dtype=int32))
     """
     keys, values = as_array("update_kv_cache", keys), as_array("update_kv_cache", values)
-    result: tuple[Array, Array, Array] = call(_update, (*cache, keys, values))
-    return KVCache(*result)
+    return KVCache(*call(_update, (*cache, keys, values)))
 
 
 @definition
@@ -107,7 +106,7 @@ def kv_cache_mask(cache: KVCache, steps: int, /) -> Array:
     Array([[[[ True,  True, False, False],
              [ True,  True,  True, False]]]], dtype=bool)
     """
-    return call(_mask, (cache.lengths,), cache.keys.shape[1], int(steps))  # type: ignore[no-any-return]
+    return call(_mask, (cache.lengths,), cache.keys.shape[1], int(steps))
 
 
 @definition

@@ -51,7 +51,7 @@ def linear(x: ArrayLike, weight: ArrayLike, bias: ArrayLike | None = None, /) ->
     >>> aio.nn.linear(aio.asarray([1.0, 2.0]), weight, aio.asarray([0.0, 0.0, 5.0]))
     Array([1., 2., 8.], dtype=float32)
     """
-    return call(_linear, (x, weight, bias))  # type: ignore[no-any-return]
+    return call(_linear, (x, weight, bias))
 
 
 @fused
@@ -87,4 +87,4 @@ def dropout(x: ArrayLike, key: KeyLike, /, *, rate: float) -> Array:
     True
     """
     bits, layout = opened("dropout", key)
-    return call(_dropout, (x, bits), float(rate), layout)  # type: ignore[no-any-return]
+    return call(_dropout, (x, bits), float(rate), layout)

@@ -40,7 +40,7 @@ def max_pool(
         sizes_of("max_pool", "dilation", dilation, n),
         bool(channels_last),
     )
-    return call(pooling.max_pool, (source,), *static)  # type: ignore[no-any-return]
+    return call(pooling.max_pool, (source,), *static)
 
 
 def avg_pool(
@@ -70,7 +70,7 @@ def avg_pool(
         bool(count_padding),
         bool(channels_last),
     )
-    return call(pooling.avg_pool, (source,), *static)  # type: ignore[no-any-return]
+    return call(pooling.avg_pool, (source,), *static)
 
 
 def adaptive_avg_pool(x: ArrayLike, /, size: Sizes, *, channels_last: bool = False) -> Array:
@@ -84,4 +84,4 @@ def adaptive_avg_pool(x: ArrayLike, /, size: Sizes, *, channels_last: bool = Fal
     source = as_array("adaptive_avg_pool", x)
     n = spatial_ndim("adaptive_avg_pool", source, channels_last)
     sizes = sizes_of("adaptive_avg_pool", "size", size, n)
-    return call(pooling.adaptive_avg_pool, (source,), sizes, bool(channels_last))  # type: ignore[no-any-return]
+    return call(pooling.adaptive_avg_pool, (source,), sizes, bool(channels_last))

@@ -65,8 +65,7 @@ def quantize(weight: ArrayLike, /, *, axis: SupportsIndex = -1) -> QuantizedWeig
     >>> values
     Array([[  64, -127,   32]], dtype=int8)
     """
-    result: tuple[Array, Array] = call(_quantize, (weight,), axis_of("quantize", axis))
-    return QuantizedWeight(*result)
+    return QuantizedWeight(*call(_quantize, (weight,), axis_of("quantize", axis)))
 
 
 def dequantize(weight: QuantizedWeight, /) -> Array:
@@ -138,4 +137,4 @@ def quantized_matmul(
     if activations not in get_args(Activations):
         raise ValueError(f"quantized_matmul: activations {activations!r}; use 'int8' or 'float'")
     source = as_array("quantized_matmul", x)
-    return call(_product, (source, weight.values, weight.scale, bias), activations)  # type: ignore[no-any-return]
+    return call(_product, (source, weight.values, weight.scale, bias), activations)

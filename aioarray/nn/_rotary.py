@@ -69,4 +69,4 @@ def rotary_embedding(
     >>> [[round(y, 4) for y in row] for row in aio.nn.rotary_embedding(x, aio.asarray([0, 1]))[:, 0].tolist()]
     [[1.0, 0.0], [0.5403, 0.8415]]
     """
-    return call(_rotary, (x, positions), float(base), bool(interleaved))  # type: ignore[no-any-return]
+    return call(_rotary, (x, positions), float(base), bool(interleaved))

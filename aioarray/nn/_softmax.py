@@ -48,7 +48,7 @@ def log_softmax(x: ArrayLike, /, *, axis: int | tuple[int, ...] = -1) -> Array:
 
 
 def _greatest(x: Array, axis: Axes) -> Array:
-    return call(reductions.greatest, (x,), axes_of("max", axis), True)  # type: ignore[no-any-return]
+    return call(reductions.greatest, (x,), axes_of("max", axis), True)
 
 
 def _log_softmax(x: Array, axis: int | tuple[int, ...]) -> Array:
@@ -98,7 +98,7 @@ def one_hot(indices: ArrayLike, classes: int, /, *, axis: int = -1, dtype: DType
            [1., 0., 0.],
            [0., 0., 0.]], dtype=float32)
     """
-    return call(_one_hot, (indices,), int(classes), axis_of("one_hot", axis), dtype_of(dtype))  # type: ignore[no-any-return]
+    return call(_one_hot, (indices,), int(classes), axis_of("one_hot", axis), dtype_of(dtype))
 
 
 @fused

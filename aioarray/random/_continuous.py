@@ -12,7 +12,7 @@ from ._keys import KeyLike, opened
 
 if TYPE_CHECKING:
     from .._array import Array
-    from .._graph import Definition
+    from .._graph import Definition, Node
 
 
 def uniform(
@@ -32,16 +32,16 @@ def uniform(
     bits, layout = opened("uniform", key)
     lengths, real = shape_of("uniform", shape), real_dtype(dtype)
     if type(minval) in (int, float) and type(maxval) in (int, float) and minval == 0 and maxval == 1:
-        return call(random.uniform_unit, (bits,), lengths, real, layout)  # type: ignore[no-any-return]
+        return call(random.uniform_unit, (bits,), lengths, real, layout)
     bounds = (parameter(minval, real), parameter(maxval, real))
-    return call(random.uniform, (bits, *bounds), lengths, real, layout)  # type: ignore[no-any-return]
+    return call(random.uniform, (bits, *bounds), lengths, real, layout)
 
 
-def _standard(definition: Definition, key: KeyLike, shape: ShapeLike, dtype: DTypeLike | None) -> Array:
+def _standard(definition: Definition[Node], key: KeyLike, shape: ShapeLike, dtype: DTypeLike | None) -> Array:
     # A distribution without parameters.
     name = definition.name
     bits, layout = opened(name, key)
-    return call(definition, (bits,), shape_of(name, shape), real_dtype(dtype), layout)  # type: ignore[no-any-return]
+    return call(definition, (bits,), shape_of(name, shape), real_dtype(dtype), layout)
 
 
 def normal(key: KeyLike, shape: ShapeLike = (), dtype: DTypeLike | None = None) -> Array:
@@ -110,11 +110,11 @@ def truncated_normal(
     real = real_dtype(dtype)
     arrays = (bits, parameter(lower, real), parameter(upper, real))
     lengths = optional_shape("truncated_normal", shape)
-    return call(random.truncated_normal, arrays, lengths, real, layout)  # type: ignore[no-any-return]
+    return call(random.truncated_normal, arrays, lengths, real, layout)
 
 
 def _of_parameters(
-    definition: Definition,
+    definition: Definition[Node],
     key: KeyLike,
     parameters: tuple[ArrayLike, ...],
     shape: ShapeLike | None,
@@ -124,7 +124,7 @@ def _of_parameters(
     bits, layout = opened(name, key)
     real = real_dtype(dtype)
     arrays = (bits, *(parameter(x, real) for x in parameters))
-    return call(definition, arrays, optional_shape(name, shape), real, layout)  # type: ignore[no-any-return]
+    return call(definition, arrays, optional_shape(name, shape), real, layout)
 
 
 def gamma(key: KeyLike, a: ArrayLike, shape: ShapeLike | None = None, dtype: DTypeLike | None = None) -> Array:
@@ -197,4 +197,4 @@ def multivariate_normal(
     bits, layout = opened("multivariate_normal", key)
     lengths = optional_shape("multivariate_normal", shape)
     static = (lengths, dtype_of(dtype), method, layout)
-    return call(multivariate.multivariate_normal, (bits, mean, cov), *static)  # type: ignore[no-any-return]
+    return call(multivariate.multivariate_normal, (bits, mean, cov), *static)

@@ -26,7 +26,7 @@ def bits(key: KeyLike, shape: ShapeLike = (), dtype: DTypeLike | None = None) ->
     """
     words, layout = opened("bits", key)
     unsigned = dtype_of("uint32" if dtype is None else dtype)
-    return call(random.bits, (words,), shape_of("bits", shape), unsigned, layout)  # type: ignore[no-any-return]
+    return call(random.bits, (words,), shape_of("bits", shape), unsigned, layout)
 
 
 def randint(
@@ -42,7 +42,7 @@ def randint(
     words, layout = opened("randint", key)
     arrays = (words, bound("randint", "minval", minval), bound("randint", "maxval", maxval))
     static = (shape_of("randint", shape), integral_dtype(dtype), layout)
-    return call(random.randint, arrays, *static)  # type: ignore[no-any-return]
+    return call(random.randint, arrays, *static)
 
 
 def bernoulli(key: KeyLike, p: ArrayLike = 0.5, shape: ShapeLike | None = None) -> Array:
@@ -53,7 +53,7 @@ def bernoulli(key: KeyLike, p: ArrayLike = 0.5, shape: ShapeLike | None = None) 
     """
     words, layout = opened("bernoulli", key)
     arrays = (words, parameter(p, _config.current().real))
-    return call(random.bernoulli, arrays, optional_shape("bernoulli", shape), layout)  # type: ignore[no-any-return]
+    return call(random.bernoulli, arrays, optional_shape("bernoulli", shape), layout)
 
 
 def poisson(key: KeyLike, lam: ArrayLike, shape: ShapeLike | None = None, dtype: DTypeLike | None = None) -> Array:
@@ -68,7 +68,7 @@ def poisson(key: KeyLike, lam: ArrayLike, shape: ShapeLike | None = None, dtype:
     words, layout = opened("poisson", key)
     arrays = (words, parameter(lam, _config.current().real))
     static = (optional_shape("poisson", shape), integral_dtype(dtype), layout)
-    return call(rejection.poisson, arrays, *static)  # type: ignore[no-any-return]
+    return call(rejection.poisson, arrays, *static)
 
 
 def categorical(
@@ -90,7 +90,7 @@ def categorical(
     """
     words, layout = opened("categorical", key)
     static = (axis_of("categorical", axis), optional_shape("categorical", shape), bool(replace), layout)
-    return call(random.categorical, (words, logits), *static)  # type: ignore[no-any-return]
+    return call(random.categorical, (words, logits), *static)
 
 
 def _range_length(function: str, name: str, x: Any) -> int | None:
@@ -119,7 +119,7 @@ def permutation(key: KeyLike, x: int | ArrayLike, axis: SupportsIndex = 0, indep
     count = _range_length("permutation", "x", x)
     static = (count, axis_of("permutation", axis), bool(independent), layout)
     arrays = (words, x if count is None else None)
-    return call(random.permutation, arrays, *static)  # type: ignore[no-any-return]
+    return call(random.permutation, arrays, *static)
 
 
 def choice(
@@ -142,4 +142,4 @@ def choice(
     count = _range_length("choice", "a", a)
     arrays = (words, a if count is None else None, p)
     static = (count, shape_of("choice", shape), bool(replace), axis_of("choice", axis), layout)
-    return call(random.choice, arrays, *static)  # type: ignore[no-any-return]
+    return call(random.choice, arrays, *static)

@@ -104,7 +104,7 @@ def _check_implementation(function: str, impl: str) -> None:
 
 def _seeded(function: str, seed: SupportsIndex | Array) -> Array:
     if isinstance(seed, Array):
-        return call(random.seed, (seed,))  # type: ignore[no-any-return]
+        return call(random.seed, (seed,))
     try:
         number = operator.index(seed)
     except TypeError:
