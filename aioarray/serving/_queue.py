@@ -209,9 +209,12 @@ class BatchQueue:
         return expired
 
     def take_hopeless(self) -> list[Request]:
-        """The requests that ``take`` left out because their deadlines come before their batch could end."""
+        """The requests that ``take`` left out because their deadlines come before their batch could end.
+
+        As far as they have not ended since: their deadlines may have passed, or their callers may have gone.
+        """
         hopeless, self._hopeless = self._hopeless, []
-        return hopeless
+        return [request for request in hopeless if not request.done]
 
     def take_all(self) -> list[Request]:
         """Every queued request, in no order; the queue is empty then."""

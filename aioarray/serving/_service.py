@@ -114,7 +114,7 @@ class Service(ABC):
 
     def _close(self) -> None:
         self._open = False
-        for request in self._queue.take_all():
+        for request in [*self._queue.take_all(), *self._queue.take_hopeless()]:
             self._fail(request, self._stopped())
 
     def _stopped(self) -> NotServingError:

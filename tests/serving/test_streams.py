@@ -317,6 +317,57 @@ def test_deadlines_pass_during_a_step_and_in_the_queue(run: Runner) -> None:
     run(main)
 
 
+@pytest.mark.parametrize("then", ["looks", "goes away", "leaves"])
+def test_a_deadline_that_passes_when_a_slot_gets_free(run: Runner, then: str) -> None:
+    """Who takes requests into slots finds it late before the clock does; and it ends by one of them alone."""
+    model = Counting(gated=True)
+
+    async def read(stream: Any) -> None:
+        try:
+            await anext(stream)
+        except Exception as error:
+            ended.append(type(error).__name__)
+
+    async def serve(batcher: StreamBatcher, group: Any) -> None:
+        async with batcher:
+            real, late = batcher._clock, 0.0
+            batcher._clock = lambda: real() + late
+            running, queued = batcher((1, 1), timeout=1e9), batcher((2, 1), timeout=10)
+            await model.begun(1)
+            group.start_soon(read, queued)
+            late = 20.0  # and the clock does not know yet
+            model.release()
+            assert await collect(running) == [100]
+            while not batcher._queue._hopeless:
+                await anyio.lowlevel.checkpoint()
+            if then == "leaves":
+                raise KeyError
+            if then == "goes away":
+                await queued.aclose()
+            batcher._look()
+            after = batcher((3, 1), timeout=1e9)
+            await model.begun(2)
+            model.release()
+            assert await collect(after) == [300]
+
+    ended: list[str] = []
+
+    async def main() -> None:
+        batcher = StreamBatcher(model, slots=1)
+        async with anyio.create_task_group() as group:
+            if then == "leaves":
+                with pytest.raises(KeyError):
+                    await serve(batcher, group)
+            else:
+                await serve(batcher, group)
+        assert batcher._recorder.unanswered == batcher.stats().running == 0
+
+    run(main)
+    assert (
+        ended == {"looks": ["DeadlineError"], "goes away": ["StopAsyncIteration"], "leaves": ["NotServingError"]}[then]
+    )
+
+
 def test_a_step_that_hangs_is_given_up(run: Runner) -> None:
     started: list[Slots] = []
 
