@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import os
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from ._process import ModuleProcess
 from ._structure import structure_of
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable
 
     from .._graph import ArraySpec
@@ -77,8 +77,14 @@ def serialize(function: Callable[..., Any], /, *specs: Any, **named: Any) -> byt
     )
 
 
-def save(path: str | os.PathLike[str], function: Callable[..., Any], /, *specs: Any, **named: Any) -> None:
-    """Write ``function`` to the file ``path``, as ``serialize`` gives it.
+@overload
+def save(path: str | os.PathLike[str], function: Callable[..., Any], /, *specs: Any, **named: Any) -> None: ...
+@overload
+def save(function: Callable[..., Any], /, *specs: Any, **named: Any) -> bytes: ...
+def save(
+    path_or_function: str | os.PathLike[str] | Callable[..., Any], /, *arguments: Any, **named: Any
+) -> bytes | None:
+    """Write ``function`` to the file ``path``, as ``serialize`` gives it; without a path, give the bytes.
 
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -87,9 +93,15 @@ def save(path: str | os.PathLike[str], function: Callable[..., Any], /, *specs: 
     ...     print(aio.export.load(path)(aio.ones(3)))
     [2. 2. 2.]
     """
-    data = serialize(function, *specs, **named)
+    if callable(path_or_function):
+        return serialize(path_or_function, *arguments, **named)
+    path = os.fspath(path_or_function)
+    if not arguments:
+        raise TypeError(f"save: no function for the file {path!r}; it takes save(path, function, *specs)")
+    data = serialize(*arguments, **named)
     with open(path, "wb") as file:
         file.write(data)
+    return None
 
 
 def _spec(function: str, leaf: Any) -> ArraySpec:

@@ -57,6 +57,19 @@ def test_captured_arrays_become_constants(tmp_path: Path) -> None:
     np.testing.assert_array_equal(second, WEIGHTS)
 
 
+def test_without_a_path_the_bytes_are_given(tmp_path: Path) -> None:
+    def double(x: aio.Array) -> aio.Array:
+        return x * 2
+
+    spec = aio.ShapeDtype((3,), "float32")
+    data = export.save(double, spec)
+    assert export.load(data)(aio.ones(3)).tolist() == [2, 2, 2]
+    export.save(tmp_path / "double.jax", double, spec)
+    assert export.load(tmp_path / "double.jax")(aio.ones(3)).tolist() == [2, 2, 2]
+    with pytest.raises(TypeError, match=r"it takes save\(path, function, \*specs\)"):
+        export.save("double.jax")  # type: ignore[call-overload]
+
+
 def test_loops_and_loaded_functions_inside() -> None:
     inner = export.load(export.serialize(lambda x: x * 2 + 1, aio.ShapeDtype((3,), "float32")))
     bound = aio.asarray(np.array(5, np.int32))
