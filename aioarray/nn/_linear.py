@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from .. import _dtypes
@@ -9,7 +10,7 @@ from .._call import call, fused
 from .._functions.indexing import take
 from .._graph import Node, definition
 from .._ops import random
-from .._ops._primitives import add, divide, select
+from .._ops._primitives import add, divide, select, transpose
 from .._ops._rules import broadcast_to, check_dtype, convert, full_like, result_dtype, scalar
 from .._ops.contraction import DOT_GENERAL
 from ..random._keys import KeyLike, opened
@@ -19,6 +20,20 @@ if TYPE_CHECKING:
     from .._dtypes import DType
 
 __all__ = ["dropout", "embedding", "linear"]
+
+
+# XLA's CPU kernels share out the rows of the first operand: with few of them, the weight is the better first one.
+# Measured with 384 and 1536 features in float32: up to twice as fast at 16 and 32 rows, no different from 128 on.
+FEW_ROWS = 64
+
+
+def _product(x: Node, weight: Node, dtype: DType) -> Node:
+    """``x @ weight.T``, summed in ``dtype``."""
+    last, rows = x.ndim - 1, math.prod(x.shape[:-1])
+    if 1 < rows <= FEW_ROWS and rows < weight.shape[0]:
+        product = DOT_GENERAL(weight, x, contracting=((1,), (last,)), batch=((), ()), dtype=dtype, precision="default")
+        return transpose(product, (*range(1, product.ndim), 0))
+    return DOT_GENERAL(x, weight, contracting=((last,), (1,)), batch=((), ()), dtype=dtype, precision="default")
 
 
 @definition
@@ -34,7 +49,7 @@ def _linear(x: Node, weight: Node, bias: Node | None) -> Node:
     check_dtype("linear", x, _dtypes.FLOATING)
     # Narrow operands are summed in float32, and what is added is added there.
     sums: DType = _dtypes.float32 if dtype.itemsize < 4 else dtype
-    product = DOT_GENERAL(x, weight, contracting=((x.ndim - 1,), (1,)), batch=((), ()), dtype=sums, precision="default")
+    product = _product(x, weight, sums)
     if bias is not None:
         product = add(product, broadcast_to(convert(bias, sums), product.shape))
     return convert(product, dtype)

@@ -36,6 +36,7 @@ THREADS = 2
 ROUNDS = 15
 # A round of short batches has several of them.
 ROUND_SECONDS = 0.05
+PAUSE_SECONDS = 0.1
 
 
 class Pooled(torch.nn.Module):
@@ -79,7 +80,11 @@ def milliseconds(call: Callable[[], object], count: int) -> float:
 
 
 def alternately(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """The median time of each, a round of one after a round of the other."""
+    """The median time of each, a round of one after a round of the other.
+
+    Between rounds the process rests, and the first call of a round does not count: onnxruntime's threads go on spinning
+    after a call, and whoever computes next would share the cores with them and find the other's weights in the caches.
+    """
     counts = {}
     for name, call in calls.items():
         call()
@@ -87,6 +92,8 @@ def alternately(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():
+            time.sleep(PAUSE_SECONDS)
+            call()
             times[name].append(milliseconds(call, counts[name]))
     return {name: statistics.median(values) for name, values in times.items()}
 

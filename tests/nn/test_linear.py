@@ -13,9 +13,9 @@ from tests.nn.reference import numbers
 KEY = np.array([0, 42], np.uint32)
 
 
-@pytest.mark.parametrize("lead", [(), (3,), (2, 3)])
+@pytest.mark.parametrize("lead", [(), (3,), (2, 3), (1,), (2, 0), (4, 16), (65,)])  # few rows go another way than many
 def test_linear(lead: tuple[int, ...]) -> None:
-    x, weight, bias = numbers(*lead, 5), numbers(4, 5, seed=1), numbers(4, seed=2)
+    x, weight, bias = numbers(*lead, 5), numbers(70, 5, seed=1), numbers(70, seed=2)
     expected = x.astype(np.float64) @ weight.T.astype(np.float64)
     np.testing.assert_allclose(nn.linear(aio.asarray(x), aio.asarray(weight)), expected, rtol=1e-5, atol=1e-5)
     y = nn.linear(aio.asarray(x), aio.asarray(weight), aio.asarray(bias))

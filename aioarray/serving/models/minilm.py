@@ -62,10 +62,8 @@ def forward(weights: Weights, tokens: aio.Array) -> aio.Array:
     x = norm(weights, "embeddings", x)
     for i in range(LAYERS):
         layer = f"encoder.layer.{i}"
-        query, key, value = (
-            aio.reshape(dense(weights, f"{layer}.attention.self.{name}", x), (n, length, HEADS, WIDTH // HEADS))
-            for name in ("query", "key", "value")
-        )
+        heads = aio.reshape(dense(weights, f"{layer}.attention.self", x), (n, length, 3, HEADS, WIDTH // HEADS))
+        query, key, value = heads[:, :, 0], heads[:, :, 1], heads[:, :, 2]
         attended = nn.dot_product_attention(query, key, value, mask=real[:, None, None, :])
         attended = dense(weights, f"{layer}.attention.output.dense", aio.reshape(attended, (n, length, WIDTH)))
         x = norm(weights, f"{layer}.attention.output", x + attended)
@@ -74,6 +72,17 @@ def forward(weights: Weights, tokens: aio.Array) -> aio.Array:
     counted = aio.astype(real, "float32")[:, :, None]
     mean = aio.sum(x * counted, axis=1) / aio.maximum(aio.sum(counted, axis=1), 1)
     return mean / aio.sqrt(aio.sum(mean * mean, axis=-1, keepdims=True))
+
+
+def joined(weights: Weights) -> Weights:
+    """``weights`` with those of query, key and value as one: a product of more columns takes less time than three."""
+    result = dict(weights)
+    for i in range(LAYERS):
+        for kind in ("weight", "bias"):
+            prefix = f"encoder.layer.{i}.attention.self"
+            parts = [result.pop(f"{prefix}.{name}.{kind}") for name in ("query", "key", "value")]
+            result[f"{prefix}.{kind}"] = aio.concat(parts)
+    return result
 
 
 def narrowed(name: str, weight: aio.Array, precision: str) -> Any:
@@ -134,6 +143,7 @@ async def load(folder: Path | None = None, precision: str = "float32") -> Encode
     folder = folder or weights_folder()
     weights = await aio.io.load_safetensors_async(folder / "model.safetensors")
     used = {name: x for name, x in weights.items() if not name.startswith("pooler") and not name.endswith("_ids")}
+    used = joined(used)
     if precision != "float32":
         used = {name: narrowed(name, x, precision) for name, x in used.items()}
     return Encoder(used, Tokenizer.from_file(str(folder / "tokenizer.json")))
