@@ -6,7 +6,7 @@ More examples: ``pytest tests/properties --hypothesis-profile=thorough``.
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -15,7 +15,10 @@ from hypothesis import strategies as st
 
 import aioarray as aio
 from tests.properties.drawing import Draw
-from tests.properties.table import CASES, Case
+from tests.properties.table import CASES
+
+if TYPE_CHECKING:
+    from tests.properties.cases import Case
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
 
