@@ -1,7 +1,8 @@
-"""What can be compared with: modules that may be missing, and the limit, jaxlib's own execute-and-wrap."""
+"""What can be compared with: modules that may be missing, how each is waited for, and the limit, jaxlib's own call."""
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import importlib.util
 import os
@@ -30,6 +31,16 @@ def load(contender: str, submodule: str = "") -> Any:
     if not available(contender):
         return None
     return importlib.import_module(MODULES[contender] + (f".{submodule}" if submodule else ""))
+
+
+async def plainly(x: Any) -> Any:
+    """Wait for an array that can be awaited."""
+    return await x
+
+
+async def by_thread(x: Any) -> Any:
+    """Wait for an array that can only hold a thread."""
+    return await asyncio.to_thread(x.block_until_ready)
 
 
 def limit(function: Callable[..., Any], *arrays: aio.Array) -> Callable[[], object]:

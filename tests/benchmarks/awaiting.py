@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -11,7 +10,7 @@ import numpy as np
 
 import aioarray as aio
 
-from ._contenders import load
+from ._contenders import by_thread, load, plainly
 from ._model import Benchmark, Metric, Row, Settings, Target, present
 
 if TYPE_CHECKING:
@@ -36,14 +35,6 @@ def added(x: Any, times: int, wait: Callable[[Any], Awaitable[Any]]) -> Callable
         return median(awaited) - median(blocked)
 
     return sample
-
-
-async def plainly(x: Any) -> Any:
-    return await x
-
-
-async def by_thread(x: Any) -> Any:
-    return await asyncio.to_thread(x.block_until_ready)
 
 
 def rows(settings: Settings) -> Iterator[Row]:

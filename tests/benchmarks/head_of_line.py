@@ -10,7 +10,7 @@ import numpy as np
 
 import aioarray as aio
 
-from ._contenders import load
+from ._contenders import by_thread, load, plainly
 from ._model import Benchmark, Metric, Row, Settings, Target, present
 
 if TYPE_CHECKING:
@@ -44,14 +44,6 @@ def requesting(
         return {"p50": float(np.quantile(latencies, 0.5)), "p99": float(np.quantile(latencies, 0.99))}
 
     return sample
-
-
-async def plainly(x: Any) -> Any:
-    return await x
-
-
-async def by_thread(x: Any) -> Any:
-    return await asyncio.to_thread(x.block_until_ready)
 
 
 def rows(settings: Settings) -> Iterator[Row]:

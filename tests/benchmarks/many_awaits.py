@@ -14,7 +14,7 @@ import numpy as np
 
 import aioarray as aio
 
-from ._contenders import load
+from ._contenders import by_thread, load, plainly
 from ._model import Benchmark, Metric, Row, Settings, Target, present
 
 if TYPE_CHECKING:
@@ -68,14 +68,6 @@ def tasks_alone(count: int) -> Callable[[], Awaitable[dict[str, float]]]:
         return {"all": seconds, "each": seconds / count}
 
     return sample
-
-
-async def plainly(x: Any) -> Any:
-    return await x
-
-
-async def by_thread(x: Any) -> Any:
-    return await asyncio.to_thread(x.block_until_ready)
 
 
 def rows(settings: Settings) -> Iterator[Row]:
