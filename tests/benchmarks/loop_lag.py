@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import aioarray as aio
+from tests.loop_lag import LoopLag
 
 from ._contenders import load
-from ._lag import LoopLag
 from ._model import Benchmark, Metric, Row, Settings, Target, present
 
 if TYPE_CHECKING:

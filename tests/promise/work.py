@@ -81,37 +81,6 @@ async def _drained() -> None:
     await asyncio.wait_for(aio.drain(1), LOST)
 
 
-class LoopLag:
-    """Measures how late a coroutine is that sleeps 1 ms at a time: ``async with LoopLag() as lag``."""
-
-    def __init__(self) -> None:
-        self.late: list[float] = []
-
-    async def __aenter__(self) -> LoopLag:
-        self._task = asyncio.create_task(self._measure())
-        await asyncio.sleep(0)
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await asyncio.sleep(0.002)  # let it see a gap that began before
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
-
-    async def _measure(self) -> None:
-        before = time.perf_counter()
-        while True:
-            await asyncio.sleep(0.001)
-            now = time.perf_counter()
-            self.late.append(now - before - 0.001)
-            before = now
-
-    def quantile(self, q: float) -> float:
-        return float(np.quantile(self.late, q))
-
-    def figures(self) -> dict[str, float]:
-        return {"p99 lag": self.quantile(0.99), "largest lag": max(self.late), "gaps": len(self.late)}
-
-
 class Longest:
     """Measures the longest of several calls."""
 

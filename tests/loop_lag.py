@@ -1,4 +1,4 @@
-"""How late an event loop is."""
+"""How late an event loop is: what the promise is held to, and what the benchmarks of the loop measure."""
 
 from __future__ import annotations
 
