@@ -18,7 +18,7 @@ TreeDef: TypeAlias = Any
 def flatten(tree: Tree) -> tuple[list[Any], TreeDef]:
     """The leaves of ``tree`` and its structure, which can be compared, hashed and unflattened."""
     leaves, structure = _tree.flatten(tree)
-    fresh = {type(leaf) for leaf in leaves if dataclasses.is_dataclass(leaf) and not isinstance(leaf, type)}
+    fresh = {kind for kind in set(map(type, leaves)) if dataclasses.is_dataclass(kind)}
     if not fresh:
         return leaves, structure
     for cls in fresh:
