@@ -126,7 +126,7 @@ class _GateOf(Gate):
     """The gate, as FastAPI makes it: when the first request or the lifespan comes."""
 
     def __init__(self, app: Any, *, state: ServerState, **options: Any) -> None:
-        super().__init__(app, **options)
+        super().__init__(app, state.check_room, **options)
         state.gate = self
 
 

@@ -9,7 +9,8 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, Final, TypeAlias
 
-from ._failures import Failure, error_response
+from .._errors import QueueFullError
+from ._failures import Failure, error_response, failure_of
 from ._statistics import SECONDS, Histogram
 
 logger = logging.getLogger("aioarray.serving")
@@ -62,8 +63,17 @@ class Gate:
     never refused for their number: a server that is full still tells that it lives.
     """
 
-    def __init__(self, app: Application, keys: Keys, max_body: int, max_concurrency: int, max_bytes: int) -> None:
+    def __init__(
+        self,
+        app: Application,
+        check_room: Callable[[str], None],
+        keys: Keys,
+        max_body: int,
+        max_concurrency: int,
+        max_bytes: int,
+    ) -> None:
         self.app = app
+        self.check_room = check_room  # raises QueueFullError for a path where a request would be turned away
         self.keys = keys
         self.max_body = max_body
         self.max_concurrency = max_concurrency
@@ -98,6 +108,11 @@ class Gate:
         if self.running >= self.max_concurrency or (self.running and self.bytes + claimed > self.max_bytes):
             reason = f"{self.running} requests of {self.bytes} bytes are being answered, and no more are allowed"
             await self._refuse(Failure(429, reason, 1.0), scope, receive, send)
+            return
+        try:
+            self.check_room(path)
+        except QueueFullError as error:
+            await self._refuse(failure_of(error), scope, receive, send)
             return
         self.running += 1
         self.bytes += claimed

@@ -107,14 +107,18 @@ class BatchQueue:
         """Take ``request`` into the queue. ``QueueFullError`` or ``DeadlineError`` if it should not wait here."""
         if request.deadline <= now:
             raise DeadlineError("the deadline of the request has passed")
-        if self.rows + max(request.rows, 1) > self._max_queue:
-            raise QueueFullError(
-                f"{self.rows} rows wait, and {request.rows} more would make it more than max_queue={self._max_queue}",
-                retry_after=self.seconds_until_empty(now),
-            )
+        self.check_room(request.rows, now)
         if request.deadline < math.inf or self._max_wait < math.inf:
             self._check_times(request, now)
         self._enqueue(request, now)
+
+    def check_room(self, rows: int, now: float) -> None:
+        """``QueueFullError`` if there is no room for so many rows, or for a single one."""
+        if self.rows + max(rows, 1) > self._max_queue:
+            raise QueueFullError(
+                f"{self.rows} rows wait, and {rows} more would make it more than max_queue={self._max_queue}",
+                retry_after=self.seconds_until_empty(now),
+            )
 
     def _check_times(self, request: Request, now: float) -> None:
         wait = self.wait(request, now)

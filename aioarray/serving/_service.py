@@ -186,13 +186,23 @@ class Service(ABC):
         if not isinstance(priority, int) or not 0 <= priority < self._levels:
             raise ValueError(f"{self.name}: priority is {priority!r}; there are levels 0 to {self._levels - 1}")
 
+    def check_room(self) -> None:
+        """``QueueFullError``, which counts as a request turned away, if there is room for none, whatever is in it."""
+        try:
+            self._queue.check_room(1, self._clock())
+        except QueueFullError as error:
+            raise self._rejected(error) from None
+
+    def _rejected(self, error: QueueFullError) -> QueueFullError:
+        self._recorder.rejected += 1
+        return QueueFullError(f"{self.name}: {error}", retry_after=error.retry_after)
+
     def _admit(self, request: Request) -> None:
         """Take ``request`` in, or raise why not."""
         try:
             self._queue.admit(request, self._clock())
         except QueueFullError as error:
-            self._recorder.rejected += 1
-            raise QueueFullError(f"{self.name}: {error}", retry_after=error.retry_after) from None
+            raise self._rejected(error) from None
         except DeadlineError as error:
             self._recorder.hopeless += 1
             raise DeadlineError(f"{self.name}: {error}") from None

@@ -13,6 +13,7 @@ from .._errors import NotServingError
 from ._disconnect import cancel_on_disconnect
 from ._failures import error_response, failure_of
 from ._numbers import snapshot
+from ._registry import NotReadyError, UnknownModelError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable
@@ -55,6 +56,21 @@ class ServerState:
         """Whether no device is stuck. An event loop that is stuck does not get to answer."""
         batchers = (model.batcher for model in self.registry.models())
         return all(batcher.stats().running_seconds < self.stuck_after for batcher in batchers if batcher is not None)
+
+    def check_room(self, path: str) -> None:
+        """``QueueFullError`` if what is asked at ``path`` is of a model that turns every request away now.
+
+        Only addresses that name the model are looked at; where the body names it, the body is read first.
+        """
+        _, *parts = path.split("/")
+        if parts[:2] != ["v2", "models"] or parts[-1] != "infer" or len(parts) not in (4, 6):
+            return
+        try:
+            model = self.registry.get(parts[2], parts[4] if len(parts) == 6 else None)
+        except (UnknownModelError, NotReadyError):
+            return  # which the answer will tell
+        if model.batcher is not None:
+            model.batcher.check_room()
 
     def time_for(self, asked: float | None) -> float | None:
         """How many seconds a request may take."""

@@ -41,10 +41,15 @@ class Pool:
 
     async def ask(self, request: bytes) -> tuple[int, float]:
         """The status, and the seconds it took."""
-        reader, writer = self.free.pop() if self.free else await asyncio.open_connection(self.host, self.port)
-        start = time.perf_counter()
-        writer.write(request)
-        head = await reader.readuntil(b"\r\n\r\n")
+        while True:
+            reader, writer = self.free.pop() if self.free else await asyncio.open_connection(self.host, self.port)
+            start = time.perf_counter()
+            try:
+                writer.write(request)
+                head = await reader.readuntil(b"\r\n\r\n")
+                break
+            except (asyncio.IncompleteReadError, ConnectionError):
+                writer.close()  # the server closes connections on which nothing was asked for some seconds
         length = re.search(rb"(?i)content-length: (\d+)", head)
         assert length is not None
         await reader.readexactly(int(length[1]))
