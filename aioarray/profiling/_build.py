@@ -56,7 +56,7 @@ class Builder:
             copies=tuple([self._copy(copy) for copy in list(recorder.copies)]),
             lags=tuple(self._lags()),
             sync_reads=tuple([(when - self._start, what, place(where)) for when, what, where in recorder.sync_reads]),
-            loops={self._loop(watch.thread): tuple(watch.lags) for watch in recorder.watches.values()},
+            loops=self._loops(),
         )
 
     def _time(self, when: float | None) -> float | None:
@@ -198,8 +198,16 @@ class Builder:
             ended=ended - self._start,
         )
 
+    def _loops(self) -> dict[str, tuple[float, ...]]:
+        """Every lag that was measured, of loops that ran on one thread after each other together."""
+        loops: dict[str, tuple[float, ...]] = {}
+        for watch in list(self._recorder.watches.values()):
+            name = self._loop(watch.thread)
+            loops[name] = loops.get(name, ()) + tuple(watch.lags)
+        return loops
+
     def _lags(self) -> Iterable[Lag]:
-        for watch in self._recorder.watches.values():
+        for watch in list(self._recorder.watches.values()):
             for blocked in list(watch.blocked):
                 begun = blocked.begun - self._start
                 yield Lag(self._loop(watch.thread), blocked.location, begun, begun + blocked.seconds)

@@ -7,6 +7,7 @@ import functools
 import inspect
 import linecache
 import threading
+import types
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -59,7 +60,10 @@ def _value(expression: ast.expr, frame: FrameType) -> Any:
     if isinstance(expression, ast.Name):
         return frame.f_locals.get(expression.id, frame.f_globals.get(expression.id))
     if isinstance(expression, ast.Attribute):
-        return getattr(_value(expression.value, frame), expression.attr, None)
+        # Without properties and the like, which would have to be run too, and could raise.
+        owner = _value(expression.value, frame)
+        found = inspect.getattr_static(owner, expression.attr, None)
+        return getattr(owner, expression.attr, None) if isinstance(found, types.MemberDescriptorType) else found
     return None
 
 

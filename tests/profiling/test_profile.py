@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+import anyio.lowlevel
 import numpy as np
 import pytest
 import trio
@@ -59,7 +60,7 @@ async def mixed() -> Profile:
             await aio.exp(y)
         with aio.sync_reads("allow"):
             float(aio.max(y))
-        time.sleep(0.05)  # noqa: ASYNC251 (holds the loop, for the profile to see)
+        time.sleep(0.3)  # noqa: ASYNC251 (holds the loop, for the profile to see, also where its thread comes late)
         await asyncio.sleep(0.01)
     return p
 
@@ -345,23 +346,24 @@ def test_a_profile_may_be_read_while_it_runs() -> None:
     assert "done" in repr(p)
 
 
-def test_loops_that_come_later_are_watched_too() -> None:
+def test_loops_that_come_later_are_watched_too_and_those_of_one_thread_together() -> None:
     async def work() -> None:
-        await (aio.ones((200, 200)) @ aio.ones((200, 200)))
-        await asyncio.sleep(0.03)
+        x = aio.ones(3)
+        with testing.delay(0.01):
+            y = x + 1
+        await y
+        # Until it was looked at; each loop is looked at by a thread of its own.
+        while not all(watch.lags for watch in p._recorder.watches.values()):  # type: ignore[union-attr]
+            await anyio.lowlevel.checkpoint()
 
     with aio.profile() as p:
-        asyncio.run(work())
-    assert len(p.timeline().loops) == 1
-
-    async def on_trio() -> None:
-        await (aio.ones((200, 200)) @ aio.ones((200, 200)))
-        await trio.sleep(0.03)
-
-    with aio.profile() as p:
-        trio.run(on_trio)
+        for looks in range(1, 4):
+            asyncio.run(work())
+            assert len(p._recorder.watches) == looks  # type: ignore[union-attr]
+        trio.run(work)
+    assert len(p._recorder.watches) == 4  # type: ignore[union-attr]
     (lags,) = p.timeline().loops.values()
-    assert lags
+    assert len(lags) == sum(len(watch.lags) for watch in p._recorder.watches.values())  # type: ignore[union-attr]
 
 
 def test_cancelled_awaits_are_marked() -> None:
