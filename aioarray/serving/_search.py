@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Final
@@ -17,7 +18,7 @@ import aioarray as aio
 
 from .._errors import DeadlineError, InvalidInputError, NotServingError, QueueFullError
 from ._corpus import Sentence, sentences
-from ._registry import NotReadyError
+from ._registry import NotReadyError, UnknownModelError
 from ._state import while_connected
 from ._text import TextEmbedder
 
@@ -27,10 +28,14 @@ if TYPE_CHECKING:
     from ._model import Model
     from ._state import ServerState
 
+logger = logging.getLogger("aioarray.serving")
+
 RESULTS: Final = 10
 MAX_QUERY: Final = 1000
 CHUNK: Final = 32
-_PAUSE: Final = 0.5
+# Seconds until a model that cannot take any more sentences, and one that has failed, are asked again.
+PAUSE: Final = 0.5
+PAUSE_AFTER_ERROR: Final = 30.0
 
 
 @aio.jit(static_argnames=("k",))
@@ -51,7 +56,19 @@ class SearchIndex:
         self._vectors: aio.Array | None = None
 
     async def build(self) -> None:
-        """Embed all sentences, at the model's lowest priority; waits until the model is ready."""
+        """Embed all sentences, at the model's lowest priority; waits until the model is ready.
+
+        Whatever goes wrong is tried again later: a page less is no reason for the server to end.
+        """
+        while self._vectors is None:
+            try:
+                self._vectors = await self._embed_all()
+            except Exception:
+                logger.exception("the sentences of the search page could not be embedded; they are tried again later")
+                await anyio.sleep(PAUSE_AFTER_ERROR)
+
+    async def _embed_all(self) -> aio.Array:
+        self.done = 0
         if self._texts is None:
             self._texts = await anyio.to_thread.run_sync(sentences)
         self.size = len(self._texts)
@@ -63,13 +80,14 @@ class SearchIndex:
             chunk = [sentence.text for sentence in self._texts[self.done : self.done + CHUNK]]
             try:
                 result = await self._state.call(self.model, None, lambda model: _embed(model, chunk))  # noqa: B023
-            except (NotReadyError, NotServingError, QueueFullError, DeadlineError):
-                await anyio.sleep(_PAUSE)
+            except (NotReadyError, NotServingError, UnknownModelError, QueueFullError, DeadlineError):
+                await anyio.sleep(PAUSE)
                 continue
             parts.append(result)
             self.done += len(chunk)
-        self._vectors = await aio.device_put(np.concatenate(parts))
-        await nearest(self._vectors, self._vectors[0], min(RESULTS, self.size))[0]  # compiled before anybody asks
+        vectors: aio.Array = await aio.device_put(np.concatenate(parts))
+        await nearest(vectors, vectors[0], min(RESULTS, self.size))[0]  # compiled before anybody asks
+        return vectors
 
     async def search(self, query: str, client: Any) -> list[dict[str, Any]]:
         """The nearest sentences. Raises ``NotReadyError`` before all are embedded."""
