@@ -33,6 +33,7 @@ Entry = tuple[float, float, int, Request]
 
 # Entries of requests that are gone, beyond as many as there are others, before they are swept out.
 SWEEP: Final = 64
+FEW_GROUPS: Final = 16
 
 
 class Group:
@@ -120,13 +121,24 @@ class BatchQueue:
                 retry_after=self.seconds_until_empty(now),
             )
 
-    def _check_times(self, request: Request, now: float) -> None:
-        wait = self.wait(request, now)
+    def check_any(self, now: float) -> None:
+        """``QueueFullError`` if ``admit`` would refuse a request of one row or more, whatever it is, for the queue."""
+        self.check_room(1, now)
+        # Looking through many groups would take longer than it spares.
+        if self._max_wait < math.inf and len(self._groups) <= FEW_GROUPS:
+            waits = [self._wait(group, 0, now) for group in self._groups.values()]
+            self._check_wait(min([self._wait(None, 0, now), *waits]))
+
+    def _check_wait(self, wait: float) -> None:
         if wait > self._max_wait:
             raise QueueFullError(
                 f"the request would wait {wait:.3g} s, which is more than max_wait={self._max_wait:.3g}",
                 retry_after=wait - self._max_wait,
             )
+
+    def _check_times(self, request: Request, now: float) -> None:
+        wait = self.wait(request, now)
+        self._check_wait(wait)
         least = self._estimates.least(request.group, min(request.rows, self._max_batch_size), now)
         if least and now + wait + least > request.deadline:
             raise DeadlineError(
@@ -163,9 +175,10 @@ class BatchQueue:
 
     def wait(self, request: Request, now: float) -> float:
         """Seconds until a batch with ``request`` would leave, if it came now; 0 where nothing was measured."""
-        level = request.priority
+        return self._wait(self._groups.get(request.group), request.priority, now)
+
+    def _wait(self, group: Group | None, level: int, now: float) -> float:
         wait = self._backlogs[level]
-        group = self._groups.get(request.group)
         if group is not None:
             # Its own group's last batch has room for it.
             wait -= group.backlogs[level]

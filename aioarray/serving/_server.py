@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
@@ -144,6 +145,9 @@ async def _announce(registry: Registry, server: uvicorn.Server, url: str, tell: 
     if registry.failures:
         server.should_exit = True
     elif registry.ready:  # and not on its way down
+        # Modules, models and programs stay: looking through them again and again held the loop for a tenth of a second.
+        gc.collect()
+        gc.freeze()
         tell(f"ready at {url}")
 
 

@@ -189,7 +189,7 @@ class Service(ABC):
     def check_room(self) -> None:
         """``QueueFullError``, which counts as a request turned away, if there is room for none, whatever is in it."""
         try:
-            self._queue.check_room(1, self._clock())
+            self._queue.check_any(self._clock())
         except QueueFullError as error:
             raise self._rejected(error) from None
 

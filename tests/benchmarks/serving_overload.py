@@ -76,6 +76,7 @@ async def drive(url: str, process: int, seconds: float) -> None:
     health: list[float] = []
     statuses: Counter[int] = Counter()
     memory: list[float] = []
+    late: list[float] = []  # what this process adds to the latencies
     tasks: set[asyncio.Task[None]] = set()
 
     async def one() -> None:
@@ -100,6 +101,7 @@ async def drive(url: str, process: int, seconds: float) -> None:
     while due < end:
         due += chosen.expovariate(rate)
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        late.append(max(0.0, time.perf_counter() - due))
         task = asyncio.create_task(one())
         tasks.add(task)
         task.add_done_callback(tasks.discard)
@@ -109,6 +111,7 @@ async def drive(url: str, process: int, seconds: float) -> None:
     for status, values in sorted(taken.items()):
         print(f"status {status}: p50 {quantile(values, 0.5):.1f} ms, p99 {quantile(values, 0.99):.1f} ms")
     print(f"health: p50 {quantile(health, 0.5):.1f} ms, p99 {quantile(health, 0.99):.1f} ms")
+    print(f"this process was late by: p50 {quantile(late, 0.5):.1f} ms, p99 {quantile(late, 0.99):.1f} ms")
     limit = 2 * BATCH_SECONDS + MAX_DELAY
     print(f"aim: status 200 p99 below {limit * 1e3:.0f} ms, status 429 below 20 ms, health below 50 ms")
     print(f"memory: {memory[len(memory) // 4]:.0f} MB after a quarter, {memory[-1]:.0f} MB at the end")

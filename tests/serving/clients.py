@@ -164,7 +164,7 @@ async def _busy(x: aio.Array) -> aio.Array:
 
 
 def busy() -> Model:
-    """A model that can do 160 rows a second, and lets requests wait for one batch at most."""
+    """A model that can do 160 rows a second, and lets requests wait for not quite one batch."""
     return Model(
-        "busy", _busy, {"x": aio.ShapeDtype((1,), "float32")}, max_batch_size=8, max_delay=0.005, max_wait=0.05
+        "busy", _busy, {"x": aio.ShapeDtype((1,), "float32")}, max_batch_size=8, max_delay=0.005, max_wait=0.04
     )

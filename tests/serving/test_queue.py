@@ -190,6 +190,9 @@ def test_max_wait_turns_away_what_would_wait_longer() -> None:
     with pytest.raises(QueueFullError, match="max_wait") as error:
         admit(queue, now=0.25)
     assert error.value.retry_after == pytest.approx(0.25)
+    with pytest.raises(QueueFullError, match="max_wait"):
+        queue.check_any(0.25)
+    queue.check_any(0.5)
     for _ in range(4):
         admit(queue, now=0.5)
     with pytest.raises(QueueFullError):
@@ -291,12 +294,16 @@ class Queue(RuleBasedStateMachine):
         eager=st.booleans(),
         cost=st.sampled_from([math.inf, 4.0, 7.5]),
         measured=st.booleans(),
+        longest=st.sampled_from([math.inf, 0.4, 1.0]),
     )
-    def start(self, size: int, concurrent: int, levels: int, eager: bool, cost: float, measured: bool) -> None:
+    def start(
+        self, size: int, concurrent: int, levels: int, eager: bool, cost: float, measured: bool, longest: float
+    ) -> None:
         self.now = 0.0
         self.size = size
         self.levels = levels
         self.cost = cost
+        self.longest = longest
         self.estimates = Estimates(BatchSizes("test", None, size).padded)
         if measured:
             self.estimates.add("a", size, 0.5, 0.0, first_counts=True)
@@ -308,6 +315,7 @@ class Queue(RuleBasedStateMachine):
             eager=eager,
             max_batch_cost=cost,
             max_queue=30,
+            max_wait=longest,
         )
         self.alive: list[Request] = []
         self.rows: dict[Request, list[tuple[int, int]]] = {}
@@ -335,12 +343,18 @@ class Queue(RuleBasedStateMachine):
         )
         before = self.queue.rows
         try:
+            self.queue.check_any(self.now)
+            some = True
+        except QueueFullError:
+            some = False
+        try:
             self.queue.admit(request, self.now)
         except QueueFullError:
-            assert before + max(rows, 1) > 30
+            assert before + max(rows, 1) > 30 or self.longest < math.inf
         except DeadlineError:
             assert timeout < math.inf
         else:
+            assert some
             self.alive.append(request)
             self.rows[request] = []
 
