@@ -21,6 +21,7 @@ from tests.serving.processes import ROOT, ServerProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 # Processes are started, which takes long where other things run; nothing here waits for nothing.
 pytestmark = pytest.mark.timeout(400)
@@ -30,8 +31,13 @@ ROW = {"inputs": [tensor([1], (1, 1))]}
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[ServerProcess]:
-    with ServerProcess("tests.serving.clients:several", "--buckets", "1,4") as process:
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def server(cache: Path) -> Iterator[ServerProcess]:
+    with ServerProcess("tests.serving.clients:several", "--buckets", "1,4", "--cache-dir", str(cache)) as process:
         yield process
 
 
@@ -49,6 +55,12 @@ def test_tells_what_it_compiles_and_where_it_is(server: ServerProcess) -> None:
     assert sorted(name for name, _ in compiled) == sorted(["affine[1]", "affine[2]", "affine[4]"] * 2)
     assert sorted(number for _, number in compiled) == sorted(["1", "2", "3"] * 2)
     assert text.rstrip().splitlines()[-1] == f"ready at {server.url}"
+
+
+def test_keeps_what_it_compiles_for_the_next_start(server: ServerProcess, cache: Path) -> None:
+    assert server.url
+    kept = {path for path in cache.rglob("*") if path.is_file()}
+    assert len(kept) >= 3  # a program for each size of batches
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # gevent's, which the client imports
