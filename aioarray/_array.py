@@ -22,6 +22,7 @@ from ._operands import (
     SCALARS,
     Alias,
     ScalarCache,
+    beyond_range,
     checked_scalar,
     common_device,
     find_program,
@@ -366,19 +367,27 @@ def unary(definition: Definition[Node], x: ArrayLike) -> Array:
 
 def binary(definition: Definition[Node], x1: ArrayLike, x2: ArrayLike) -> Array:
     """``definition`` of two arrays, as one launch."""
-    if type(x1) is Array:
-        if type(x2) is not Array:
-            x2 = _weak(x1._spec, x2)
-    elif type(x2) is Array:
-        x1 = _weak(x2._spec, x1)
-    if type(x1) is Array and type(x2) is Array:
-        entry = definition.fast.get((x1._spec, x2._spec))
-        if entry is not None and _scheduler.open:
-            buffer1 = x1._buffer
-            buffer2 = x2._buffer
-            if buffer1 is not None and buffer2 is not None:
-                return _launch(entry, (buffer1, buffer2))
-    return call(definition, (x1, x2))
+    try:
+        if type(x1) is Array:
+            if type(x2) is not Array:
+                x2 = _weak(x1._spec, x2)
+        elif type(x2) is Array:
+            x1 = _weak(x2._spec, x1)
+        if type(x1) is Array and type(x2) is Array:
+            entry = definition.fast.get((x1._spec, x2._spec))
+            if entry is not None and _scheduler.open:
+                buffer1 = x1._buffer
+                buffer2 = x2._buffer
+                if buffer1 is not None and buffer2 is not None:
+                    return _launch(entry, (buffer1, buffer2))
+        return call(definition, (x1, x2))
+    except OverflowError:
+        number = x1 if type(x1) is int else x2
+        other = x2 if number is x1 else x1
+        value = beyond_range(definition.name, number) if type(number) is int and type(other) is not int else None
+        if value is None:
+            raise
+        return call(definition, (value, other) if number is x1 else (other, value))
 
 
 def _launch(entry: tuple[Any, Any, ArraySpec, Program], buffers: tuple[Buffer, ...]) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -63,6 +64,17 @@ class Alias:
         self.index = index
         self.spec = spec
         self.used = True
+
+
+# What a Python integer stands for that the dtype of the other operand does not hold: all of it is less, or greater.
+_COMPARISONS = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
+
+
+def beyond_range(name: str, number: int) -> float | None:
+    """A float that gives the operation ``name`` the result it has with ``number``; None if there is none."""
+    if name in _COMPARISONS:
+        return math.copysign(math.inf, number)
+    return float(number) if name == "divide" else None
 
 
 def checked_scalar(value: Scalar, dtype: DType) -> Scalar:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, as_array
 from .._call import ArrayLike, call
-from .._ops import movement, padding, taking
+from .._host_values import host_array
+from .._ops import movement, padding, searching, taking
 from .._ops._rules import broadcast_shapes as _broadcast_shapes
 from .._ops._rules import normalize_axis
 from ._arguments import Axes, Shape, axes_of, axis_of, shape_of
 from .creation import asarray
+
+if TYPE_CHECKING:
+    from .._dtypes import Scalar
 
 __all__ = [
     "broadcast_arrays",
@@ -142,18 +146,33 @@ def permute_dims(x: ArrayLike, /, axes: tuple[int, ...]) -> Array:
     return call(movement.permute_dims, (x,), shape_of("permute_dims", axes))
 
 
-def repeat(x: ArrayLike, repeats: int | ArrayLike, /, axis: int | None = None) -> Array:
+def repeat(
+    x: ArrayLike,
+    repeats: int | ArrayLike,
+    /,
+    axis: int | None = None,
+    *,
+    size: int | None = None,
+    fill_value: Scalar = 0,
+) -> Array:
     """``x`` with every element along ``axis`` repeated ``repeats`` times; flattened first if that is None.
 
     ``repeats`` may be an array, one number for each element. The shape of the result depends on its values, so an Array
-    is read: outside of jit only, and await it before.
+    is read: await it before. With ``size`` (the first so many, then ``fill_value``) nothing is read, and it works
+    inside jit.
 
     >>> aio.repeat(aio.asarray([1, 2]), 2)
     Array([1, 1, 2, 2], dtype=int32)
     >>> aio.repeat(aio.asarray([1, 2]), aio.asarray([3, 0]))
     Array([1, 1, 1], dtype=int32)
+    >>> aio.repeat(aio.asarray([1, 2]), aio.asarray([2, 1]), size=4, fill_value=-1)
+    Array([ 1,  1,  2, -1], dtype=int32)
     """
     place = None if axis is None else axis_of("repeat", axis)
+    if size is not None:
+        array = as_array("repeat", x)
+        filling = host_array("repeat", fill_value, array.dtype).astype(array.dtype).item()
+        return call(searching.repeat, (array, as_array("repeat", repeats)), place, operator.index(size), filling)
     if not isinstance(repeats, (Array, np.ndarray, Sequence)):
         return call(movement.repeat, (x,), operator.index(repeats), place)  # type: ignore[arg-type]
     counts = np.asarray(repeats)

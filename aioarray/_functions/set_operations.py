@@ -24,11 +24,12 @@ from .data_types import astype
 from .indexing import take
 from .manipulation import concat, reshape
 from .searching import count_nonzero
-from .sets import isin
+from .sets import isin, unique_of_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .._dtypes import Scalar
     from .._xla import Device
 
 __all__ = ["intersect1d", "setdiff1d", "setxor1d", "union1d", "unique"]
@@ -45,6 +46,7 @@ def unique(
     *,
     equal_nan: bool = True,
     size: int | None = None,
+    fill_value: Scalar | None = None,
 ) -> Array: ...
 @overload
 def unique(
@@ -57,6 +59,7 @@ def unique(
     *,
     equal_nan: bool = True,
     size: int | None = None,
+    fill_value: Scalar | None = None,
 ) -> Any: ...
 def unique(
     x: ArrayLike,
@@ -68,11 +71,12 @@ def unique(
     *,
     equal_nan: bool = True,
     size: int | None = None,
+    fill_value: Scalar | None = None,
 ) -> Array | tuple[Array, ...]:
     """The distinct values of ``x``, sorted; or its distinct slices along ``axis``.
 
     Asked for, a tuple of them, where each occurs first, which one each element is, and how often each occurs. Without
-    ``equal_nan``, NaN are all distinct. ``size`` as for ``unique_all``, without ``axis`` only.
+    ``equal_nan``, NaN are all distinct. ``size`` and ``fill_value`` as for ``unique_all``, without ``axis`` only.
 
     >>> aio.unique(aio.asarray([3, 1, 3]), return_counts=True)
     (Array([1, 3], dtype=int32), Array([1, 2], dtype=int32))
@@ -81,7 +85,7 @@ def unique(
     if size is not None:
         if axis is not None:
             raise ValueError("unique: size= with axis=; it takes the distinct values of the whole array only")
-        found = call(sets.unique, (x,), operator.index(size), bool(equal_nan))
+        found = unique_of_size("unique", x, size, bool(equal_nan), fill_value)
     else:
         value, device = _host("unique", x)
         place = None if axis is None else axis_of("unique", axis)
@@ -102,20 +106,20 @@ def _on_host(function: str, operation: Callable[..., np.ndarray], x1: ArrayLike,
     return from_host(operation(a.astype(dtype), b.astype(dtype), *options), device1 or device2)
 
 
-def union1d(x1: ArrayLike, x2: ArrayLike, /, *, size: int | None = None) -> Array:
-    """The distinct values that are in ``x1`` or ``x2``, sorted. ``size`` as for ``unique_all``.
+def union1d(x1: ArrayLike, x2: ArrayLike, /, *, size: int | None = None, fill_value: Scalar | None = None) -> Array:
+    """The distinct values that are in ``x1`` or ``x2``, sorted. ``size`` and ``fill_value`` as for ``unique_all``.
 
     >>> aio.union1d(aio.asarray([3, 1]), aio.asarray([2, 3]))
     Array([1, 2, 3], dtype=int32)
     """
     if size is not None:
-        return _union(x1, x2, size=operator.index(size))
+        return _union(x1, x2, size=operator.index(size), fill_value=fill_value)
     return _on_host("union1d", np.union1d, x1, x2)
 
 
 @fused
-def _union(x1: ArrayLike, x2: ArrayLike, /, *, size: int) -> Array:
-    return call(sets.unique, (concat([x1, x2], axis=None),), size, True)[0]
+def _union(x1: ArrayLike, x2: ArrayLike, /, *, size: int, fill_value: Scalar | None) -> Array:
+    return unique_of_size("union1d", concat([x1, x2], axis=None), size, True, fill_value)[0]
 
 
 def intersect1d(

@@ -7,14 +7,18 @@ read, and the functions work inside jit.
 from __future__ import annotations
 
 import operator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, as_array
 from .._call import ArrayLike, call, from_host
+from .._host_values import host_array
 from .._ops import sets
 from .._ops.reduction import index_dtype
+
+if TYPE_CHECKING:
+    from .._dtypes import Scalar
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
@@ -42,12 +46,12 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Array
 
 
-def unique_all(x: ArrayLike, /, *, size: int | None = None) -> UniqueAll:
+def unique_all(x: ArrayLike, /, *, size: int | None = None, fill_value: Scalar | None = None) -> UniqueAll:
     """The distinct values of ``x``, sorted; where each occurs first; which one each element is; how often each occurs.
 
     Positions are in the flattened array; NaN are all distinct. With ``size``, the least so many: where there are
-    fewer, the least comes again with a count of 0; where there are more, the elements that are none of them have
-    ``size`` or more in ``inverse_indices``.
+    fewer, ``fill_value`` follows, or else the least again, with a count of 0; where there are more, the elements that
+    are none of them have ``size`` or more in ``inverse_indices``.
 
     >>> values, indices, inverse, counts = aio.unique_all(aio.asarray([3, 1, 3]))
     >>> values, indices
@@ -56,7 +60,7 @@ def unique_all(x: ArrayLike, /, *, size: int | None = None) -> UniqueAll:
     (Array([1, 0, 1], dtype=int32), Array([1, 2], dtype=int32))
     """
     if size is not None:
-        return UniqueAll(*call(sets.unique, (x,), operator.index(size)))
+        return UniqueAll(*unique_of_size("unique_all", x, size, False, fill_value))
     value = np.asarray(x)
     found = np.unique(value, return_index=True, return_inverse=True, return_counts=True, equal_nan=False)
     values, indices, inverse, counts = found
@@ -66,33 +70,47 @@ def unique_all(x: ArrayLike, /, *, size: int | None = None) -> UniqueAll:
     return UniqueAll(from_host(values, device), *(from_host(part.astype(dtype), device) for part in positions))
 
 
-def unique_counts(x: ArrayLike, /, *, size: int | None = None) -> UniqueCounts:
-    """The distinct values of ``x``, sorted, and how often each occurs. ``size`` as for ``unique_all``.
+def unique_of_size(
+    function: str, x: ArrayLike, size: int, equal_nan: bool, fill_value: Scalar | None
+) -> tuple[Array, ...]:
+    """Values, indices, inverse and counts, of a length that does not depend on values."""
+    array = as_array(function, x)
+    if fill_value is not None:
+        fill_value = host_array(function, fill_value, array.dtype).astype(array.dtype).item()
+    return call(sets.unique, (array,), operator.index(size), equal_nan, fill_value)
+
+
+def unique_counts(x: ArrayLike, /, *, size: int | None = None, fill_value: Scalar | None = None) -> UniqueCounts:
+    """The distinct values of ``x``, sorted, and how often each occurs.
+
+    ``size`` and ``fill_value`` as for ``unique_all``.
 
     >>> aio.unique_counts(aio.asarray([3, 1, 3])).counts
     Array([1, 2], dtype=int32)
     """
-    found = unique_all(x, size=size)
+    found = unique_all(x, size=size, fill_value=fill_value)
     return UniqueCounts(found.values, found.counts)
 
 
-def unique_inverse(x: ArrayLike, /, *, size: int | None = None) -> UniqueInverse:
-    """The distinct values of ``x``, sorted, and which one each element is. ``size`` as for ``unique_all``.
+def unique_inverse(x: ArrayLike, /, *, size: int | None = None, fill_value: Scalar | None = None) -> UniqueInverse:
+    """The distinct values of ``x``, sorted, and which one each element is.
+
+    ``size`` and ``fill_value`` as for ``unique_all``.
 
     >>> aio.unique_inverse(aio.asarray([3, 1, 3])).inverse_indices
     Array([1, 0, 1], dtype=int32)
     """
-    found = unique_all(x, size=size)
+    found = unique_all(x, size=size, fill_value=fill_value)
     return UniqueInverse(found.values, found.inverse_indices)
 
 
-def unique_values(x: ArrayLike, /, *, size: int | None = None) -> Array:
-    """The distinct values of ``x``, sorted. ``size`` as for ``unique_all``.
+def unique_values(x: ArrayLike, /, *, size: int | None = None, fill_value: Scalar | None = None) -> Array:
+    """The distinct values of ``x``, sorted. ``size`` and ``fill_value`` as for ``unique_all``.
 
     >>> aio.unique_values(aio.asarray([3, 1, 3]))
     Array([1, 3], dtype=int32)
     """
-    return unique_all(x, size=size).values
+    return unique_all(x, size=size, fill_value=fill_value).values
 
 
 def isin(x1: ArrayLike, x2: ArrayLike, /, *, invert: bool = False) -> Array:

@@ -41,7 +41,8 @@ def _greatest_common_divisor(x: Node, y: Node) -> Node:
         rest = _primitives.remainder(a, select(done, 1, b))
         return select(done, a, b), select(done, b, rest)
 
-    return while_loop(going, step, (_magnitude(x), _magnitude(y)))[0]
+    # Of the least integer, whose magnitude is no number of the dtype, a remainder may be negative.
+    return _magnitude(while_loop(going, step, (_magnitude(x), _magnitude(y)))[0])
 
 
 def _least_common_multiple(x: Node, y: Node) -> Node:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .. import _dtypes
 from .._graph import Node, definition
 from ._loops import while_loop
@@ -19,14 +21,18 @@ from ._primitives import (
     shift_right,
     stack,
     subtract,
+    take_index,
 )
-from ._rules import broadcast_to, check_dtype, convert, full_like, result_dtype, scalar
+from ._rules import broadcast_to, check_dtype, convert, full_like, normalize_axis, result_dtype, scalar
 from .gather import GATHER, SCATTER
 from .movement import nonzero_mask
 from .ordering import sort_key
 from .reduction import index_dtype
 from .scan import cumulative_sum
 from .taking import take
+
+if TYPE_CHECKING:
+    from .._dtypes import Scalar
 
 SIDES = ("left", "right")
 
@@ -112,3 +118,30 @@ def compress_positions(mask: Node, size: int) -> Node:
 def argwhere(x: Node, size: int, fill_value: int) -> Node:
     """The positions that ``nonzero`` gives, as the rows of a matrix."""
     return stack(nonzero(x, size, fill_value), 1)
+
+
+@definition
+def repeat(x: Node, repeats: Node, axis: int | None, size: int, fill_value: Scalar) -> Node:
+    """The first ``size`` elements of ``x`` along ``axis`` with each repeated so many times, then ``fill_value``."""
+    if size < 0:
+        raise ValueError(f"repeat: size={size} must not be negative")
+    if repeats.dtype not in _dtypes.INTEGRAL or repeats.ndim > 1:
+        raise TypeError(f"repeat: repeats is {repeats.spec}; it takes one integer or a vector")
+    if axis is None:
+        x, axis = reshape(x, (x.size,)), 0
+    k = normalize_axis("repeat", axis, x.ndim)
+    length, shape = x.shape[k], (*x.shape[:k], size, *x.shape[k + 1 :])
+    if repeats.size not in (1, length):
+        raise ValueError(
+            f"repeat: {repeats.size} repeats for {length} elements along axis {k}; give one, or one for each"
+        )
+    if 0 in x.shape or size == 0:
+        return broadcast_to(scalar(fill_value, x.dtype), shape)
+    counts = broadcast_to(convert(reshape(repeats, (repeats.size,)), _dtypes.int64), (length,))
+    ends = cumulative_sum(counts, 0, _dtypes.int64, False)
+    places = iota((size,), _dtypes.int64)
+    taken = take(x, search_keys(ends, places, "right"), k)
+    kept = reshape(
+        less(places, broadcast_to(take_index(ends, 0, length - 1), (size,))), (size, *[1] * (x.ndim - k - 1))
+    )
+    return select(broadcast_to(kept, shape), taken, broadcast_to(scalar(fill_value, x.dtype), shape))

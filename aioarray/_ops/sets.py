@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .. import _dtypes
 from .._graph import Node, definition
 from ._primitives import (
@@ -27,6 +29,9 @@ from .scan import cumulative_sum
 from .searching import search_keys
 from .sorting import argsort, sort_together
 from .taking import take
+
+if TYPE_CHECKING:
+    from .._dtypes import Scalar
 
 # Up to so many values it is faster to compare with each of them than to sort them and search.
 COMPARE_ALL = 32
@@ -54,17 +59,27 @@ def _same(x: Node, y: Node) -> Node:
 
 
 @definition
-def unique(x: Node, size: int, equal_nan: bool = False) -> tuple[Node, Node, Node, Node]:
+def unique(
+    x: Node, size: int, equal_nan: bool = False, fill_value: Scalar | None = None
+) -> tuple[Node, Node, Node, Node]:
     """The ``size`` least distinct values of ``x``; where each occurs first; which one each element is; how often.
 
-    NaN are all distinct, unless ``equal_nan``. Where there are fewer than ``size``, the least comes again, with a count
-    of 0; elements that are none of them have ``size`` or more in the third result.
+    NaN are all distinct, unless ``equal_nan``. Where there are fewer than ``size``, ``fill_value`` follows, or the
+    least comes again, with a count of 0; elements that are none of them have ``size`` or more in the third result.
     """
     if size < 0:
         raise ValueError(f"unique: size={size} must not be negative")
     shape, dtype = x.shape, index_dtype(max(x.size, size))
     flat = reshape(x, (x.size,))
     if x.size == 0 or size == 0:
+        if size and fill_value is not None:
+            zeros = broadcast_to(scalar(0, dtype), (size,))
+            return (
+                broadcast_to(scalar(fill_value, x.dtype), (size,)),
+                zeros,
+                broadcast_to(scalar(0, dtype), shape),
+                zeros,
+            )
         if size:
             raise ValueError(f"unique: {size} values of an array of shape {shape}, which has none")
         none = broadcast_to(scalar(0, dtype), (0,))
@@ -82,7 +97,10 @@ def unique(x: Node, size: int, equal_nan: bool = False) -> tuple[Node, Node, Nod
     counts = _scatter(zeros, group, broadcast_to(scalar(1, dtype), group.shape), "stablehlo.add")
     least = broadcast_to(slice_axis(order, 0, 0, 1), (size,))
     indices = _scatter(least, select(first, group, size), order, None)
-    return take(flat, indices, None), indices, reshape(inverse, shape), counts
+    values = take(flat, indices, None)
+    if fill_value is not None:
+        values = select(equal(counts, 0), broadcast_to(scalar(fill_value, x.dtype), (size,)), values)
+    return values, indices, reshape(inverse, shape), counts
 
 
 def _scatter(target: Node, positions: Node, values: Node, combine: str | None) -> Node:

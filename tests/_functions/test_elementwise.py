@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 import inspect
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -275,3 +276,29 @@ def test_results_are_awaitable_at_once() -> None:
         return y.tolist()  # type: ignore[no-any-return]
 
     assert_allclose(asyncio.run(main()), [1, np.exp(-2)], rtol=1e-6)
+
+
+@pytest.mark.parametrize("number", [128, -129, 2**70, -(2**70)])
+@pytest.mark.parametrize("name", ["eq", "ne", "lt", "le", "gt", "ge"])
+def test_integers_beyond_the_dtype_can_be_compared_with(name: str, number: int) -> None:
+    x = np.array([-128, 0, 127], np.int8)
+    compare = getattr(operator, name)
+    assert_array_equal(np.asarray(compare(aio.asarray(x), number)), compare(x, number))
+    assert_array_equal(np.asarray(compare(number, aio.asarray(x))), compare(number, x))
+    assert_array_equal(np.asarray(aio.jit(lambda x: compare(x, number))(aio.asarray(x))), compare(x, number))
+
+
+def test_integers_beyond_the_dtype_divide() -> None:
+    x = aio.asarray(np.array([0, 128, 255], np.uint8))
+    assert (x / 256).tolist() == [0, 0.5, 255 / 256]
+    assert aio.divide(x, 512)[1].item() == 0.25
+    with pytest.raises(OverflowError, match="out of bounds for uint8"):
+        x + 256
+    with pytest.raises(OverflowError, match="out of bounds for uint8"):
+        aio.floor_divide(x, 256)
+
+
+def test_the_greatest_divisor_of_the_least_integer_is_positive() -> None:
+    x = np.array([-128, -128, -128, 0, -1], np.int8)
+    y = np.array([-1, 127, -128, -128, -128], np.int8)
+    assert_array_equal(np.asarray(aio.gcd(aio.asarray(x), aio.asarray(y))), np.gcd(x, y))

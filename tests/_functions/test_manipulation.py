@@ -105,3 +105,26 @@ def test_axes_must_be_named() -> None:
             call()
     with pytest.raises(IndexError, match="sum: axis 0 is out of range for 0 dimensions; there is no axis"):
         aio.sum(aio.asarray(1.0), axis=0)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_repeat_with_a_size_reads_nothing(axis: int | None) -> None:
+    host = np.arange(6).reshape(2, 3)
+    counts = np.array([2, 0, 1] if axis == 1 else [3, 1] if axis == 0 else [1, 0, 2, 0, 0, 3])
+    expected = np.repeat(host, counts, axis)
+    f = aio.jit(lambda x, n: aio.repeat(x, n, axis, size=7, fill_value=-1))
+    got = np.asarray(f(aio.asarray(host), aio.asarray(counts)))
+    k, length = axis or 0, expected.shape[axis or 0]
+    assert_array_equal(np.take(got, range(length), k), expected)
+    assert np.all(np.take(got, range(length, 7), k) == -1)
+    assert_array_equal(np.asarray(aio.repeat(host, counts, axis, size=1)), np.take(expected, [0], k))
+
+
+def test_repeat_with_a_size_refuses() -> None:
+    with pytest.raises(ValueError, match="size=-1 must not be negative"):
+        aio.repeat(X, 2, size=-1)
+    with pytest.raises(ValueError, match="3 repeats for 2 elements along axis 0"):
+        aio.repeat(X, aio.asarray([1, 2, 3]), 0, size=4)
+    with pytest.raises(TypeError, match="one integer or a vector"):
+        aio.repeat(X, aio.asarray([1.0, 2.0]), 0, size=4)
+    assert aio.repeat(aio.zeros((0, 2)), 3, 0, size=2, fill_value=5).tolist() == [[5, 5], [5, 5]]

@@ -55,3 +55,15 @@ def test_isin() -> None:
     assert aio.isin(X, 3).tolist() == (HOST == 3).tolist()
     assert aio.isin(3, X).item() is True
     assert aio.isin(X, aio.asarray([1, 2]), invert=True).tolist() == (HOST == 3).tolist()
+
+
+def test_what_is_missing_of_a_size_is_filled() -> None:
+    x = aio.asarray([3, 1, 3])
+    assert aio.unique_values(x, size=4, fill_value=-1).tolist() == [1, 3, -1, -1]
+    assert aio.unique_counts(x, size=4, fill_value=-1).counts.tolist() == [1, 2, 0, 0]
+    assert aio.unique_inverse(x, size=3, fill_value=9).values.tolist() == [1, 3, 9]
+    assert aio.unique(x, return_index=True, size=3, fill_value=7)[0].tolist() == [1, 3, 7]
+    assert aio.union1d(x, [2], size=5, fill_value=0).tolist() == [1, 2, 3, 0, 0]
+    assert aio.unique_values(aio.zeros(0), size=2, fill_value=4).tolist() == [4, 4]
+    with pytest.raises(OverflowError, match="out of bounds for int8"):
+        aio.unique_values(aio.asarray([1], dtype="int8"), size=2, fill_value=300)
