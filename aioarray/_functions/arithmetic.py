@@ -185,9 +185,9 @@ def positive(x: ArrayLike, /) -> Array:
 def pow(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The first element to the power of the second.
 
-    Integers stay integers: too large results wrap around, negative powers are rounded towards zero. Small integer
-    powers of complex numbers are exact products. Numeric dtypes, which promote; ``TypeError`` for others.
-    ``ValueError`` for shapes that do not broadcast.
+    Integers stay integers: too large results wrap around (those of exponents above 63 to other numbers than NumPy's),
+    negative powers are rounded towards zero. Small integer powers of complex numbers are exact products. Numeric
+    dtypes, which promote; ``TypeError`` for others. ``ValueError`` for shapes that do not broadcast.
 
     >>> aio.pow(aio.asarray([2.0, 3.0]), 2)
     Array([4., 9.], dtype=float32)
