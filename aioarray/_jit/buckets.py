@@ -17,6 +17,7 @@ from .. import _trees
 from .._array import Array, as_array, enqueue
 from .._engine.host_program import host_program
 from .._graph import array_spec
+from .._xla import empty_aligned
 from .shapes import ShapeDtype
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ Lengths: TypeAlias = dict[str, int]
 # For each result, the length that each axis has; "" for one that depends on none.
 Plan: TypeAlias = list[tuple[str, ...]]
 
-ALIGNMENT = 64
 # Plans for cutting are kept for so many combinations of shapes.
 PLANS = 1024
 
@@ -245,7 +245,8 @@ def _pad(name: str, leaf: Any, axes: dict[int, str], sizes: Lengths) -> Any:
     region = tuple(map(slice, array.shape))
 
     def copy(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        result = _aligned_zeros(padded, value.dtype)
+        result = empty_aligned(padded, value.dtype)
+        result.fill(0)
         result[region] = value
         return result
 
@@ -258,7 +259,7 @@ def _cut(name: str, array: Array, shape: tuple[int, ...]) -> Array:
     region = tuple(map(slice, shape))
 
     def copy(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        result = _aligned_zeros(shape, value.dtype)
+        result = empty_aligned(shape, value.dtype)
         result[...] = value[region]
         return result
 
@@ -270,14 +271,6 @@ def _on_host(
 ) -> Array:
     program = host_program(name, function, (array._spec,), array_spec(shape, array.dtype, array.device))
     return enqueue(program, [array._operand(name)])[0]
-
-
-def _aligned_zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Zeros in memory that a device buffer can be, so that nothing is copied again."""
-    size = int(np.prod(shape)) * dtype.itemsize
-    memory = np.zeros(size + ALIGNMENT, np.uint8)
-    start = -memory.ctypes.data % ALIGNMENT
-    return memory[start : start + size].view(dtype).reshape(shape)
 
 
 def _spec(leaf: Any, axes: dict[int, str], lengths: Lengths) -> ShapeDtype:

@@ -6,7 +6,10 @@ checks. Waiting, copying and freeing happen without the GIL where the notes say 
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from . import bindings
 from .bindings import Buffer, Sharding, SpecLike, _jax, is_ready
@@ -15,14 +18,13 @@ from .client import Device, get_client
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-
 __all__ = [
     "ALIGNMENT",
     "can_alias",
     "collect_garbage",
     "copy_to_device",
     "delete",
+    "empty_aligned",
     "error_buffer",
     "from_dlpack",
     "is_ready",
@@ -38,6 +40,9 @@ __all__ = [
 
 # XLA's CPU programs assume this alignment of their arguments; jaxlib copies what is not so aligned.
 ALIGNMENT = 64
+# From this size on the C library gets its memory anew from the system each time (glibc's DEFAULT_MMAP_THRESHOLD_MAX).
+# NumPy asks for huge pages then, which XLA does not, and a copy that NumPy makes takes half the time.
+LARGE_BYTES = 32 << 20
 
 if bindings.available:
     _COPY = _jax.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
@@ -53,6 +58,14 @@ def can_alias(array: np.ndarray[Any, Any]) -> bool:
         and array.ctypes.data % ALIGNMENT == 0
         and not _is_packed(array.dtype)
     )
+
+
+def empty_aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """A host array, uninitialised, in memory that a Buffer can share."""
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + size].view(dtype).reshape(shape)
 
 
 def put(array: np.ndarray[Any, Any], spec: SpecLike, device: Device, *, copy: bool = True) -> Buffer:
@@ -73,6 +86,10 @@ def put(array: np.ndarray[Any, Any], spec: SpecLike, device: Device, *, copy: bo
         array = array.astype(spec.dtype)
     if array.shape != spec.shape:
         raise ValueError(f"put: the array is of shape {array.shape}, but the spec says {spec.shape}")
+    if copy and array.nbytes >= LARGE_BYTES and not _is_packed(array.dtype):
+        own = empty_aligned(array.shape, array.dtype)
+        np.copyto(own, array)
+        array, copy = own, False
     if copy:
         return _device_put(spec, device._sharding, [array], device._devices, True, False, _COPY, True)
     if not can_alias(array):
@@ -123,6 +140,7 @@ def delete(buffer: Buffer) -> None:
     Does not wait; twice is no error. The only way to delete that is safe while other threads ask `is_ready`.
     """
     bindings.delete(buffer)
+    collect_garbage()  # memory that NumPy owns is freed there
 
 
 class _PlacedSpec:

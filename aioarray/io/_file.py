@@ -6,7 +6,7 @@ import mmap
 import os
 import stat
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -85,7 +85,7 @@ class File:
                 raw = np.frombuffer(pages, np.uint8, entry.nbytes, entry.start)
                 count += entry.nbytes
             else:
-                raw = _aligned(entry.nbytes)
+                raw = _xla.empty_aligned((entry.nbytes,), _dtypes.uint8)
                 for begin in range(0, entry.nbytes, CHUNK_BYTES):
                     piece = memoryview(raw.data)[begin : begin + CHUNK_BYTES]
                     if count and count + len(piece) > CHUNK_BYTES:
@@ -124,10 +124,3 @@ class File:
                 )
             return whole.astype(dtype).reshape(entry.shape)
         return raw.view(dtype).reshape(entry.shape)
-
-
-def _aligned(nbytes: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Uninitialised memory at an address that a device can share."""
-    memory = np.empty(nbytes + _header.ALIGNMENT, np.uint8)
-    start = -memory.ctypes.data % _header.ALIGNMENT
-    return memory[start : start + nbytes]

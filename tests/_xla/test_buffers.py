@@ -7,6 +7,7 @@ import itertools
 import subprocess
 import sys
 import threading
+import tracemalloc
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,9 +15,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import aioarray as aio
 from aioarray import _xla
 from aioarray._errors import DeletedArrayError
-from aioarray._xla.buffers import ALIGNMENT
+from aioarray._xla.buffers import ALIGNMENT, LARGE_BYTES
 from tests._xla.programs import Spec, program, put, run
 
 ML_DTYPES = [
@@ -336,3 +338,46 @@ print(aio.asarray([1.0, 2.0]) + 1)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=100)
     assert done.returncode == 0, done.stderr
+
+
+LARGE = (1 << 21, 5)  # 40 MiB of float32
+
+
+@pytest.mark.parametrize("dtype", ["<f4", ">f4"])
+def test_what_is_large_is_copied_too_into_memory_that_is_given_back(dtype) -> None:
+    array = np.arange(LARGE[0] * LARGE[1], dtype=dtype).reshape(LARGE)
+    for source in (array, array[:, ::-1], array.T):
+        expected = source.astype(np.float32)
+        spec = Spec(source.shape, np.float32)
+        assert expected.nbytes >= LARGE_BYTES
+        buffer = _xla.put(source, spec, _xla.default_device())
+        view = _xla.to_numpy(buffer, spec)
+        assert view.ctypes.data % ALIGNMENT == 0
+        assert not np.shares_memory(view, array)
+        source[...] += 1
+        assert np.array_equal(view, expected)
+        assert not view.flags.writeable
+        source[...] -= 1
+
+
+def test_large_memory_is_free_when_delete_returns() -> None:
+    array = np.ones(LARGE, np.float32)
+    spec = Spec(LARGE, np.float32)
+    tracemalloc.start()
+    try:
+        buffer = _xla.put(array, spec, _xla.default_device())
+        held = tracemalloc.get_traced_memory()[0]
+        assert held >= array.nbytes
+        _xla.delete(buffer)
+        assert tracemalloc.get_traced_memory()[0] < held - array.nbytes / 2
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_large_copy_can_be_donated() -> None:
+    array = np.ones(LARGE, np.float32)
+    double = aio.jit(lambda x: x + x, donate_argnames="x")
+    x = aio.asarray(array)
+    assert np.array_equal(np.asarray(double(x)), array + 1)
+    assert x.is_deleted()
+    assert np.array_equal(array, np.ones(LARGE, np.float32))
