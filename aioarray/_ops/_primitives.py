@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from .. import _dtypes
 from .._graph import ArraySpec, Node, Op, array_spec, results
-from ._rules import full_like, int_array, predicate, same, same2, stablehlo
+from ._rules import BROADCAST, CONVERT, full_like, int_array, predicate, same, same2, stablehlo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,7 +60,6 @@ add = _binary("add", "stablehlo.add")
 bit_and = _binary("bitwise_and", "stablehlo.and")
 bit_or = _binary("bitwise_or", "stablehlo.or")
 bit_xor = _binary("bitwise_xor", "stablehlo.xor")
-divide = _binary("divide", "stablehlo.divide")
 multiply = _binary("multiply", "stablehlo.multiply")
 next_after = _binary("nextafter", "chlo.next_after")
 power = _binary("pow", "stablehlo.power")
@@ -68,6 +67,8 @@ remainder = _binary("fmod", "stablehlo.remainder")  # the sign is the dividend's
 shift_left = _binary("bitwise_left_shift", "stablehlo.shift_left")
 shift_right = _binary("logical_right_shift", "stablehlo.shift_right_logical")
 subtract = _binary("subtract", "stablehlo.subtract")
+
+_quotient = _binary("divide", "stablehlo.divide")
 
 equal = _comparison("equal", "EQ")
 greater = _comparison("greater", "GT")
@@ -95,6 +96,21 @@ _RESHAPE = Op("reshape", lambda x, *, shape: x.with_shape(shape), stablehlo("sta
 def select(condition: Node, x: Operand, y: Operand) -> Node:
     """``x`` where ``condition``, which has its shape, is true; ``y`` elsewhere."""
     return _SELECT(condition, *_pair(x, y))
+
+
+def divide(x: Operand, y: Operand) -> Node:
+    """``x / y``, rounded once."""
+    x, y = _pair(x, y)
+    if x.dtype in _dtypes.REAL_FLOATING and _is_stretched(y):
+        # XLA would multiply by the stretched reciprocal, which rounds twice. It does not see through this.
+        y = select(not_equal(x, x), x, y)
+    return _quotient(x, y)
+
+
+def _is_stretched(x: Node) -> bool:
+    while x.op in (CONVERT, _RESHAPE):
+        x = x.inputs[0]
+    return x.op is BROADCAST
 
 
 def maximum(x: Operand, y: Operand) -> Node:

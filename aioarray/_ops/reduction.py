@@ -13,7 +13,6 @@ from .. import _config, _dtypes
 from .._graph import ArraySpec, Definition, Emitter, Node, Op, array_spec, definition
 from ._primitives import (
     add,
-    barrier,
     bit_or,
     divide,
     equal,
@@ -31,7 +30,6 @@ from ._rules import (
     broadcast_to,
     check_dtype,
     convert,
-    full_like,
     int_array,
     normalize_axes,
     scalar,
@@ -87,11 +85,6 @@ def widened(x: Node) -> Node:
     """``x`` in the dtype that sums of it are kept in."""
     narrow = x.dtype in _dtypes.REAL_FLOATING and x.dtype.itemsize < 4
     return convert(x, _dtypes.float32) if narrow else x
-
-
-def _divided(x: Node, count: float) -> Node:
-    """``x / count``, rounded once. XLA multiplies by the reciprocal of a divisor that it sees is constant."""
-    return divide(x, barrier(full_like(x, count)))
 
 
 # ---- Sums and products
@@ -158,7 +151,7 @@ def mean(x: Node, axis: Axis, dtype: DType | None, keepdims: bool) -> Node:
     axes = normalize_axes("mean", axis, x.ndim)
     x = _floating("mean", x) if dtype is None else numeric_cast("mean", x, dtype)
     check_dtype("mean", x, _dtypes.FLOATING)
-    average = _divided(_sum(widened(x), axes), _count(x, axes))
+    average = divide(_sum(widened(x), axes), _count(x, axes))
     return convert(_kept(average, x.shape, axes, keepdims), x.dtype)
 
 
@@ -168,7 +161,7 @@ def _variance(function: str, x: Node, axis: Axis, correction: float, keepdims: b
     x = _floating(function, x)
     target = _dtypes.real_of(x.dtype)
     x = widened(x)
-    center = _kept(_divided(_sum(x, axes), _count(x, axes)), x.shape, axes, True)
+    center = _kept(divide(_sum(x, axes), _count(x, axes)), x.shape, axes, True)
     deviation = subtract(x, broadcast_to(center, x.shape))
     if x.dtype in _dtypes.COMPLEX:
         real, imaginary = REAL_PART(deviation), imaginary_part(deviation)
@@ -177,7 +170,7 @@ def _variance(function: str, x: Node, axis: Axis, correction: float, keepdims: b
         squares = multiply(deviation, deviation)
     freedom = _count(x, axes) - correction
     # With no more values than the correction there is no estimate (standard, "var").
-    variance = _divided(_sum(squares, axes), freedom if freedom > 0 else math.nan)
+    variance = divide(_sum(squares, axes), freedom if freedom > 0 else math.nan)
     return _kept(variance, x.shape, axes, keepdims), target
 
 

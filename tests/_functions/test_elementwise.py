@@ -302,3 +302,19 @@ def test_the_greatest_divisor_of_the_least_integer_is_positive() -> None:
     x = np.array([-128, -128, -128, 0, -1], np.int8)
     y = np.array([-1, 127, -128, -128, -128], np.int8)
     assert_array_equal(np.asarray(aio.gcd(aio.asarray(x), aio.asarray(y))), np.gcd(x, y))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "floor_divide", "remainder"])
+def test_a_stretched_operand_gives_the_same_digits_as_a_whole_one(name: str, dtype: str) -> None:
+    # XLA multiplies by the reciprocal where it sees that a divisor is a stretched number or row.
+    values = np.random.default_rng(0).uniform(1, 50, (40, 25)).astype(dtype)
+    x = aio.asarray(values)
+    operation, expected = getattr(aio, name), getattr(np, name)
+    for divisor in (7, 7.3, values[0], values[:, :1], values[3, 4], np.broadcast_to(values[5], values.shape)):
+        wanted = expected(values, np.asarray(divisor, dtype))
+        y = divisor if isinstance(divisor, int | float) else aio.asarray(divisor)
+        assert_array_equal(np.asarray(operation(x, y)), wanted)
+        assert_array_equal(np.asarray(aio.jit(lambda a, y=y: operation(a, y))(x)), wanted)
+        number = expected(values[0, 0], np.asarray(divisor, dtype))
+        assert_array_equal(np.asarray(operation(x[0, 0], y)), number)
