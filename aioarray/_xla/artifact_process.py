@@ -281,8 +281,10 @@ def read(request: dict[str, Any], data: bytes) -> tuple[dict[str, Any], bytes]:
     if "main" not in symbols or symbols["main"].operation.name != "func.func":
         raise Unreadable('the module has no function "main"')
     main: Any = symbols["main"]
-    if not list(main.regions[0].blocks):
-        raise Unreadable('the function "main" has no body')
+    for operation in module.body.operations:
+        # XLA calls what is only declared, and the process ends.
+        if operation.operation.name == "func.func" and not list(operation.regions[0].blocks):
+            raise Unreadable(f"the function {operation.attributes['sym_name']} has no body")
     hoisting = Hoisting(module)
     constants = [hoisting.constants[number] for number in hoisting.function("main")]
     answer["constants"] = len(constants)

@@ -319,7 +319,7 @@ def test_operations_that_wait_or_talk_are_refused() -> None:
         (b"ML\xefR", "cannot be read"),
         (b"ML\xefR\x0dStableHLO_v1.9.0\0" + b"\xff" * 50, "the module"),
         (b"module {}", 'no function "main"'),
-        (b"func.func private @main()", 'the function "main" has no body'),
+        (b"func.func private @main()", 'function "main" has no body'),
         (b"func.func @main(%x: !stablehlo.token) { return }", "takes or gives !stablehlo.token"),
         (b"func.func @main(%x: tensor<2xi3>) { return }", "takes or gives tensor<2xi3>"),
         (b"func.func @main(%x: tensor<*xf32>) { return }", "takes or gives tensor<*xf32>"),
@@ -507,6 +507,15 @@ def test_functions_that_call_themselves_are_refused() -> None:
       %0 = func.call @again(%x) : (tensor<f32>) -> tensor<f32>
       return %0 : tensor<f32> }"""
     assert "functions call themselves: again, main" in refused(text.encode())
+
+
+def test_a_function_that_is_only_declared_is_refused() -> None:
+    text = """func.func public @main(%x: tensor<f32>) -> tensor<f32> {
+      %0 = func.call @elsewhere(%x) : (tensor<f32>) -> tensor<f32>
+      return %0 : tensor<f32>
+    }
+    func.func private @elsewhere(tensor<f32>) -> tensor<f32>"""
+    assert 'the function "elsewhere" has no body' in refused(text.encode())
 
 
 def test_programs_that_grow_without_bounds_are_refused() -> None:
