@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MODULES = {"jax": "jax", "numpy": "numpy", "torch": "torch"}
 # Contenders that a run is to do without, separated by commas: set by the parent of a benchmark's process.
 WITHOUT = "AIOARRAY_BENCHMARKS_WITHOUT"
+# The one library that a process is for: set by whoever measures them in processes of their own.
+ONLY = "AIOARRAY_BENCHMARKS_ONLY"
 
 
 def available(contender: str) -> bool:
@@ -27,8 +29,8 @@ def available(contender: str) -> bool:
 
 
 def load(contender: str, submodule: str = "") -> Any:
-    """The contender's module, or one inside it; None if it is not available."""
-    if not available(contender):
+    """The contender's module, or one inside it; None if it is not available, or another process is for it."""
+    if not available(contender) or os.environ.get(ONLY, contender) != contender:
         return None
     return importlib.import_module(MODULES[contender] + (f".{submodule}" if submodule else ""))
 

@@ -1,25 +1,31 @@
-"""Measures one benchmark in this process: contenders take turns, and what comes out is figures ready for JSON."""
+"""Measures one benchmark: contenders take turns, and what comes out is figures ready for JSON.
+
+Ours are measured in this process, those of every other library in one of its own.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import importlib
-import inspect
+import os
 import time
 import traceback
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._contenders import available
-from ._model import OURS
+from ._contenders import ONLY, available
+from ._model import OURS, loop_factory, taken
+from ._partner import Partner
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from ._model import Benchmark, Contender, Metric, Row, Sample, Settings, Target
+    from ._model import Benchmark, Metric, Row, Sample, Settings, Target
 
 
 def measure(name: str, pattern: str, loop: str, settings: Settings) -> dict[str, Any]:
@@ -31,10 +37,18 @@ def measure(name: str, pattern: str, loop: str, settings: Settings) -> dict[str,
     # Objects that live as long as the process are none of a collection's business while something is measured.
     gc.collect()
     gc.freeze()
-    with asyncio.Runner(loop_factory=_loop_factory(loop)) as runner:
+    with asyncio.Runner(loop_factory=loop_factory(loop)) as runner, contextlib.ExitStack() as processes:
         try:
+            partners = []
+            for other in filter(available, benchmark.beside if benchmark.apart else ()):
+                partners.append(Partner(other, name, loop, settings))
+                processes.callback(partners[-1].close)
+            if benchmark.apart:
+                os.environ[ONLY] = OURS
             for row in benchmark.rows(settings):
                 if fnmatchcase(row.name, pattern):
+                    for partner in partners:
+                        row = replace(row, contenders={**row.contenders, **partner.contenders(row)})
                     rows += _measure_row(row, settings, runner)
         except Exception:  # whatever went wrong must not take away the rows that were measured
             error = traceback.format_exc(limit=-4)
@@ -50,10 +64,6 @@ def measure(name: str, pattern: str, loop: str, settings: Settings) -> dict[str,
     }
 
 
-def _loop_factory(loop: str) -> Any:
-    return importlib.import_module(loop).new_event_loop if loop else None
-
-
 def _measure_row(row: Row, settings: Settings, runner: asyncio.Runner) -> list[dict[str, Any]]:
     samples: dict[str, list[Sample]] = {name: [] for name in row.contenders}
     errors: dict[str, str] = {}
@@ -65,7 +75,7 @@ def _measure_row(row: Row, settings: Settings, runner: asyncio.Runner) -> list[d
             if name in errors:
                 continue
             try:
-                sample = _sample(row.contenders[name], runner)
+                sample = taken(row.contenders[name], runner)
             except Exception as error:  # belongs to this contender alone
                 errors[name] = f"{type(error).__name__}: {error}"[:300]
                 continue
@@ -74,12 +84,6 @@ def _measure_row(row: Row, settings: Settings, runner: asyncio.Runner) -> list[d
         gc.enable()
     done = {name: values for name, values in samples.items() if name not in errors}
     return [_figures(row, key, metric, done, errors) for key, metric in row.metrics.items()]
-
-
-def _sample(contender: Contender, runner: asyncio.Runner) -> Sample:
-    if inspect.iscoroutinefunction(contender):
-        return runner.run(contender())  # type: ignore[no-any-return]
-    return contender()  # type: ignore[return-value]
 
 
 def _figures(

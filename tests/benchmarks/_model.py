@@ -6,10 +6,15 @@ It may be a coroutine function; then it runs on the event loop that the run is a
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import asyncio
 
 Sample: TypeAlias = "float | Mapping[str, float]"
 Contender: TypeAlias = Callable[[], "Sample | Awaitable[Sample]"]
@@ -72,6 +77,8 @@ class Benchmark:
     rows: Callable[[Settings], Iterator[Row]]
     # What the rows are compared with, where it can be had.
     beside: tuple[str, ...] = ()
+    # Whether each library is measured in a process of its own; not if samples are processes anyway.
+    apart: bool = True
     # What the geometric mean of the ratios to a contender has to reach.
     means: tuple[Target, ...] = ()
 
@@ -100,3 +107,20 @@ def repeated(call: Callable[[], object], seconds: float = SAMPLE_SECONDS) -> Cal
 def present(**contenders: Contender | None) -> dict[str, Contender]:
     """Those that are not None: the others are what cannot be had here."""
     return {name.replace("_", " "): contender for name, contender in contenders.items() if contender is not None}
+
+
+def library(contender: str) -> str:
+    """The library of a contender: "jax" of "jax to thread"."""
+    return contender.partition(" ")[0]
+
+
+def loop_factory(loop: str) -> Any:
+    """The maker of event loops that is called ``loop``; None for the usual one."""
+    return importlib.import_module(loop).new_event_loop if loop else None
+
+
+def taken(contender: Contender, runner: asyncio.Runner) -> Sample:
+    """One sample of a contender, on the runner's loop if it is a coroutine function."""
+    if inspect.iscoroutinefunction(contender):
+        return runner.run(contender())  # type: ignore[no-any-return]
+    return contender()  # type: ignore[return-value]

@@ -99,4 +99,4 @@ def _rows(folder: Path, has_jax: bool) -> Iterator[Row]:
         )
 
 
-BENCHMARK = Benchmark("Start of a process", rows, beside=("jax",))
+BENCHMARK = Benchmark("Start of a process", rows, beside=("jax",), apart=False)
