@@ -1,7 +1,7 @@
 """Graph to StableHLO text, in MLIR's generic form (one syntax for every operation).
 
-Text, not the MLIR bindings: jaxlib parses it inside ``compile_and_load`` with the GIL released, the bindings would
-build it object by object holding the GIL; and the text itself is the key under which equal programs are shared.
+Text, not objects of the MLIR bindings: they would be built one by one holding the GIL, while parsing takes little
+(``_xla.modules``); and the text itself is the key under which equal programs are shared.
 """
 
 from __future__ import annotations

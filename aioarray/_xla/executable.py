@@ -9,7 +9,7 @@ import re
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from . import bindings
+from . import bindings, modules
 from .artifacts import DYNAMIC, refine
 from .bindings import LoadedExecutable, ResultHandler, SpecLike, xla_client
 from .client import Device, get_client
@@ -103,7 +103,7 @@ def default_options(text: bytes) -> dict[str, OptionValue]:
 
 
 def compile(text: bytes, device: Device, *, options: Mapping[str, OptionValue] | None = None) -> Executable:
-    """Compile a StableHLO module in MLIR's text form (or bytecode); holds the calling thread, not the GIL.
+    """Compile a StableHLO module in MLIR's text form; holds the calling thread, and the GIL only while it parses.
 
     If its first line has DYNAMIC, shapes inside it are derived from those of main's arguments first.
 
@@ -114,7 +114,7 @@ def compile(text: bytes, device: Device, *, options: Mapping[str, OptionValue] |
     chosen = _compile_options(device, {**default_options(text), **(options or {})})
     if DYNAMIC.encode() in text.partition(b"\n")[0]:
         text = refine(text)
-    return Executable(client.compile_and_load(text, device._device_list, chosen), device)
+    return Executable(client.compile_and_load(modules.parse(text), device._device_list, chosen), device)
 
 
 def deserialize(data: bytes, device: Device) -> Executable:
