@@ -18,6 +18,7 @@ import aioarray as aio
 from tests.benchmarks import _html, _markdown, _measure, _operations, _text
 from tests.benchmarks._gate import Gate
 from tests.benchmarks._model import Benchmark, Metric, Row, Settings, Target, repeated
+from tests.benchmarks._partner import Partner
 from tests.benchmarks._suite import SUITE, choose
 from tests.benchmarks.eager_chain import chain
 
@@ -296,3 +297,35 @@ def test_curves_are_drawn() -> None:
     assert picture.count("<polyline") == 1
     assert picture.count("<circle") == 3
     assert "100,000" in picture
+
+
+def test_another_library_is_measured_in_a_process_of_its_own(tmp_path: Path) -> None:
+    done = run(
+        *("eager_large/a + b", "--here", "--quick", "--without", "jax,torch"),
+        *("--json", str(tmp_path / "r.json")),
+    )
+    assert done.returncode == 0, done.stderr
+    (benchmark,) = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["benchmarks"]
+    (row,) = benchmark["rows"]
+    assert set(row["figures"]) == {"aioarray", "numpy"}
+    assert set(row["ratios"]) == {"numpy"}
+    assert row["errors"] == {}
+
+
+def test_a_partner_gives_samples_and_says_what_fails() -> None:
+    partner = Partner("numpy", "eager_large", "", QUICK)
+    try:
+        contenders = partner.contenders(Row("a + b", {}))
+        assert list(contenders) == ["numpy"]
+        assert contenders["numpy"]() > 0
+        with pytest.raises(RuntimeError, match="KeyError: 'torch'"):
+            partner._ask(sample="torch")
+        assert contenders["numpy"]() > 0
+        with pytest.raises(RuntimeError, match="numpy has no row 'no such row'"):
+            partner.contenders(Row("no such row", {}))
+        partner._process.kill()
+        partner._process.wait()
+        with pytest.raises(RuntimeError, match="process ended with -9"):
+            contenders["numpy"]()
+    finally:
+        partner.close()

@@ -7,6 +7,7 @@ The process that measures asks for one sample at a time, a line of JSON each way
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import importlib
 import json
@@ -42,7 +43,8 @@ class Partner:
     def _ask(self, **question: str) -> Any:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        print(json.dumps(question), file=self._process.stdin, flush=True)
+        with contextlib.suppress(BrokenPipeError):  # then there will be no answer
+            print(json.dumps(question), file=self._process.stdin, flush=True)
         line = self._process.stdout.readline()
         if not line:
             raise RuntimeError(f"the other library's process ended with {self._process.wait()}")
@@ -53,7 +55,8 @@ class Partner:
 
     def close(self) -> None:
         """End the process."""
-        self._process.communicate()
+        with contextlib.suppress(BrokenPipeError):  # there is none any more
+            self._process.communicate()
 
 
 class _Answering:
