@@ -30,8 +30,8 @@ __all__ = [
 
 T = TypeVar("T")
 
-# Copying less than this takes less time than asking another thread to.
-_COPY_HERE_BYTES = 1 << 18
+# Copying so much takes less time than asking another thread to, a quarter of a millisecond at most.
+_COPY_HERE_BYTES = 1 << 20
 
 
 async def ready(tree: T) -> T:
