@@ -40,8 +40,8 @@ __all__ = [
 
 # XLA's CPU programs assume this alignment of their arguments; jaxlib copies what is not so aligned.
 ALIGNMENT = 64
-# From this size on NumPy asks the system for huge pages, which XLA does not: a copy into new memory that NumPy makes takes
-# half the time.
+# From this size on NumPy asks the system for huge pages, which XLA does not: a copy that NumPy makes into new memory
+# takes half the time.
 LARGE_BYTES = 4 << 20
 
 if bindings.available:
