@@ -184,6 +184,19 @@ class ArrayMethods:
         """The elements in ``dtype``, as ``aio.astype``."""
         return self._run(movement.astype, _dtypes.as_dtype(dtype))
 
+    def view(self, dtype: Any) -> Array:
+        """The same bytes as elements of another dtype: an Array of its own, which shares no memory.
+
+        A narrower dtype makes the last axis longer, a wider one shorter; complex numbers are pairs. ``ValueError``
+        where the bytes of the last axis do not make whole elements, ``TypeError`` for dtypes of four bits.
+
+        >>> aio.asarray([1.0, -2.0]).view("uint32")
+        Array([1065353216, 3221225472], dtype=uint32)
+        >>> aio.asarray([1 + 2j]).view("float32")
+        Array([1., 2.], dtype=float32)
+        """
+        return self._run(movement.view, _dtypes.as_dtype(dtype))
+
 
 def bound_of(x: object, bound: ArrayLike | None) -> ArrayLike | None:
     """``bound``; for a Python integer beyond the dtype of ``x``, the last one within, which bounds as little."""

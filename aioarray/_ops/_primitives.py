@@ -79,7 +79,15 @@ not_equal = _comparison("not_equal", "NE")
 
 
 _SELECT = Op("where", lambda condition, x, y: same2(x, y), stablehlo("stablehlo.select"))
-_BITCAST = Op("view", lambda x, *, dtype: array_spec(x.shape, dtype), stablehlo("stablehlo.bitcast_convert"))
+
+
+def _infer_bitcast(x: ArraySpec, *, dtype: DType) -> ArraySpec:
+    if x.dtype.itemsize > dtype.itemsize:
+        return array_spec((*x.shape, x.dtype.itemsize // dtype.itemsize), dtype)
+    return array_spec(x.shape[:-1] if x.dtype.itemsize < dtype.itemsize else x.shape, dtype)
+
+
+_BITCAST = Op("view", _infer_bitcast, stablehlo("stablehlo.bitcast_convert"))
 _COMPLEX = Op(
     "complex", lambda re, im: array_spec(re.shape, _dtypes.complex_of(re.dtype)), stablehlo("stablehlo.complex")
 )
@@ -136,7 +144,10 @@ def _extreme(op: Op, wins: Callable[[Operand, Operand], Node], x: Operand, y: Op
 
 
 def bitcast(x: Node, dtype: DType) -> Node:
-    """The bits of ``x`` as a dtype of the same width."""
+    """The bits of ``x`` as ``dtype``.
+
+    A narrower one has a last axis for the pieces of each element, lowest first; a wider one is put together of such.
+    """
     return _BITCAST(x, dtype=dtype)
 
 

@@ -18,14 +18,17 @@ from ._primitives import (
     imaginary_part,
     iota,
     less_equal,
+    make_complex,
     not_equal,
     select,
     shift_left,
     slice_axis,
     subtract,
+    take_index,
     transpose,
 )
 from ._primitives import reshape as _reshape
+from ._primitives import stack as _stack
 from ._rules import (
     REAL_PART,
     broadcast_shapes,
@@ -352,6 +355,58 @@ def nonzero_mask(x: Node) -> Node:
         bits = bitcast(x, np.dtype(f"uint{8 * x.dtype.itemsize}"))
         x = shift_left(bits, 1)  # the sign goes
     return not_equal(x, 0)
+
+
+@definition
+def view(x: Node, dtype: DType) -> Node:
+    """The bytes of ``x`` as elements of ``dtype``; the last axis takes the difference in width."""
+    if x.dtype == dtype:
+        return x
+    for one in (x.dtype, dtype):
+        if one in _HALF_BYTES:
+            raise TypeError(
+                f"view: from {x.dtype.name} to {dtype.name}, but elements of {one.name} have no whole bytes"
+            )
+    before, after = x.dtype.itemsize, dtype.itemsize
+    lead, length = x.shape[:-1], x.shape[-1] if x.ndim else 1
+    if before != after and not x.ndim:
+        raise ValueError(
+            f"view: from {x.dtype.name} to {dtype.name}, of another width, needs an axis; reshape the array to (1,)"
+        )
+    if length * before % after:
+        raise ValueError(
+            f"view: {length} elements of {x.dtype.name} along the last axis are {length * before} bytes, "
+            f"which is no multiple of the {after} of {dtype.name}"
+        )
+    total = length * before // after
+    return _reshape(_of_words(_words(x), dtype, lead), (*lead, total) if x.ndim else ())
+
+
+_HALF_BYTES = frozenset({_dtypes.int4, _dtypes.uint4})
+
+
+def _words(x: Node) -> Node:
+    """The elements as numbers whose bits XLA gives, in one axis behind the leading ones."""
+    lead = x.shape[:-1]
+    if x.dtype in _dtypes.COMPLEX:
+        return _reshape(_stack((REAL_PART(x), imaginary_part(x)), -1), (*lead, 2 * math.prod(x.shape[-1:])))
+    x = convert(x, _dtypes.uint8) if x.dtype == _dtypes.bool_ else x
+    return _reshape(x, (*lead, math.prod(x.shape[-1:])))
+
+
+def _of_words(words: Node, dtype: DType, lead: tuple[int, ...]) -> Node:
+    piece = _dtypes.real_of(dtype) if dtype in _dtypes.COMPLEX else _dtypes.uint8 if dtype == _dtypes.bool_ else dtype
+    before, after = words.dtype.itemsize, piece.itemsize
+    total = words.shape[-1] * before // after
+    if after > before:
+        words = _reshape(words, (*lead, total, after // before))
+    if piece != words.dtype:
+        words = bitcast(words, piece)
+    words = _reshape(words, (*lead, total))
+    if dtype in _dtypes.COMPLEX:
+        pairs = _reshape(words, (*lead, total // 2, 2))
+        return make_complex(take_index(pairs, -1, 0), take_index(pairs, -1, 1))
+    return not_equal(words, 0) if dtype == _dtypes.bool_ else words
 
 
 @definition

@@ -119,6 +119,7 @@ METHODS: dict[str, Callable[[Any], Any]] = {
     "swapaxes": lambda x: x.swapaxes(0, -1),
     "take": lambda x: x.take(POSITIONS, 0),
     "take flattened": lambda x: x.take(np.array([0, 5])),
+    "view": lambda x: x.view(np.uint8),
 }
 
 

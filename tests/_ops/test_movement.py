@@ -236,3 +236,47 @@ def test_astype(source: str, target: Any) -> None:
 def test_astype_refuses_complex_to_real(target: str) -> None:
     with pytest.raises(TypeError, match="drop the imaginary part"):
         movement.astype(node((2,), "complex64"), np.dtype(target))
+
+
+VIEWED = ["bool", "int8", "uint8", "int16", ml_dtypes.bfloat16, "uint32", "float32", "int64", "float64", "complex64"]
+
+
+@pytest.mark.parametrize("target", [*VIEWED, "float16", "complex128", ml_dtypes.float8_e4m3fn], ids=str)
+@pytest.mark.parametrize("source", VIEWED, ids=str)
+def test_view(source: Any, target: Any) -> None:
+    # Bytes that are numbers in every dtype, and zeros and ones where they are to be truth values.
+    top = 2 if np.dtype(target) == bool or np.dtype(source) == bool else 64
+    raw = np.random.default_rng(0).integers(0, top, (3, 32), np.uint8)
+    x = raw.view(source)
+    assert_array_equal(evaluate(movement.view, x, static=(np.dtype(target),)), x.view(target))
+
+
+@pytest.mark.parametrize(("source", "target"), [("float64", "int64"), ("complex64", "float64"), ("int64", "complex64")])
+def test_view_of_one(source: str, target: str) -> None:
+    x = np.array(3.5, source)
+    got = evaluate(movement.view, x, static=(np.dtype(target),))
+    assert got.shape == ()
+    assert_array_equal(got, x.view(target))
+
+
+@pytest.mark.parametrize(("shape", "target"), [((2, 0), "complex64"), ((0, 4), "int8"), ((0, 4), "complex64")], ids=str)
+def test_view_of_nothing(shape: tuple[int, ...], target: str) -> None:
+    x = np.zeros(shape, np.float32)
+    assert evaluate(movement.view, x, static=(np.dtype(target),)).shape == x.view(target).shape
+
+
+def test_view_keeps_bits_that_no_number_has() -> None:
+    bits = np.array([0x7FF0000000000001, 0xFFF8000000000002, 1, 1 << 63], np.uint64)
+    assert_array_equal(evaluate(movement.view, bits.view("float64"), static=(np.dtype("uint64"),)), bits)
+    assert_array_equal(evaluate(movement.view, bits.view("float64"), static=(np.dtype("uint16"),)), bits.view("uint16"))
+
+
+def test_view_refuses() -> None:
+    with pytest.raises(ValueError, match=r"^view: .* needs an axis; reshape the array to \(1,\)"):
+        movement.view(node((), "float64"), np.dtype("int32"))
+    with pytest.raises(
+        ValueError, match=r"^view: 3 elements of float32 .* 12 bytes, .* no multiple of the 8 of float64"
+    ):
+        movement.view(node((2, 3)), np.dtype("float64"))
+    with pytest.raises(TypeError, match=r"^view: from float32 to int4"):
+        movement.view(node((2, 3)), np.dtype(ml_dtypes.int4))
