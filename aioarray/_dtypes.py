@@ -138,6 +138,13 @@ def default_for_rank(rank: int) -> DType:
     return (bool_, defaults.integral, defaults.real, defaults.complex)[rank]
 
 
+def widest_for_rank(rank: int) -> DType:
+    """The dtype that has all digits of Python scalars of that rank; integers have them in the default dtype or not at
+    all.
+    """
+    return (bool_, _config.current().integral, float64, complex128)[rank]
+
+
 def weak_dtype(rank: int, other: DType) -> DType:
     """What a Python scalar of ``rank`` becomes beside an array of dtype ``other`` (standard, "Mixing arrays with
     Python scalars"; where that leaves it open, as NumPy: an integer array and a float give the default float)."""

@@ -16,6 +16,7 @@ from ._engine import engine, location, origin
 from ._errors import TracedValueError
 from ._graph import ArraySpec, Definition, Node, array_spec, constant, input_node
 from ._operands import SCALARS, checked_scalar, scalar_dtypes
+from ._ops._rules import number
 from ._tracing import tracing
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Recording:
         """A traced array for an argument of the function."""
         node = input_node(spec)
         self.inputs.append(node)
-        return TracedArray(self, node)
+        return TracedArray(self, number(node) if spec.weak else node)
 
     def call(self, definition: Definition[Any], arrays: tuple[ArrayLike | None, ...], static: tuple[Any, ...]) -> Any:
         """``definition`` on nodes: inlined into the recording."""
@@ -81,6 +82,12 @@ class Recording:
     def traced(self, function: str, x: ArrayLike) -> TracedArray:
         """``x`` as a traced array of this recording."""
         return TracedArray(self, self.node(function, x))
+
+    def number(self, value: Scalar) -> TracedArray:
+        """A Python number as an array of no dimensions, weak in promotion."""
+        rank = _dtypes.scalar_rank(value)
+        checked = checked_scalar(value, _dtypes.default_for_rank(rank))
+        return TracedArray(self, number(constant(np.asarray(checked, _dtypes.widest_for_rank(rank)), weak=True)))
 
     def constant(self, value: np.ndarray, weak: bool = False) -> TracedArray:
         """A host value as a part of the recording; later changes of ``value`` are not seen."""

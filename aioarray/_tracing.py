@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ._array import Array, ArrayLike
+    from ._dtypes import Scalar
     from ._graph import Definition
     from ._xla import Device
 
@@ -28,6 +29,8 @@ class Trace(Protocol):
     def call(
         self, definition: Definition[Any], arrays: tuple[ArrayLike | None, ...], static: tuple[Any, ...]
     ) -> Any: ...
+
+    def number(self, value: Scalar) -> Array: ...
 
     def constant(self, value: np.ndarray, weak: bool = False) -> Array: ...
 

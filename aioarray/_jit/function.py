@@ -331,7 +331,7 @@ class JitFunction(Generic[P, R]):
             if isinstance(leaf, Array):
                 specs.append(leaf._spec)
             elif isinstance(leaf, SCALARS) and not isinstance(leaf, np.generic):
-                specs.append(array_spec((), _dtypes.default_for_rank(_dtypes.scalar_rank(leaf)), device, True))
+                specs.append(array_spec((), _dtypes.widest_for_rank(_dtypes.scalar_rank(leaf)), device, True))
             elif isinstance(leaf, (ShapeDtype, np.ndarray, np.generic)):
                 specs.append(array_spec(leaf.shape, _dtypes.as_dtype(leaf.dtype), device))
             else:
@@ -456,9 +456,9 @@ class Method(Generic[P, R]):
 
 
 def _weak(value: Any) -> Array:
-    dtype = _dtypes.default_for_rank(_dtypes.scalar_rank(value))
     if tracing.recording is not None:
-        return tracing.recording.constant(np.asarray(value).astype(dtype), weak=True)
+        return tracing.recording.number(value)
+    dtype = _dtypes.widest_for_rank(_dtypes.scalar_rank(value))
     return Array(*scalar_operand(value, dtype, engine.device()), None, True)
 
 

@@ -93,7 +93,18 @@ def convert(x: Node, dtype: DType) -> Node:
     """``x`` in ``dtype``; complex to real keeps the real part, floating to bool is ``x != 0``."""
     if x.dtype == dtype:
         return x
+    if x.op is CONVERT and x.weak and x.inputs[0].weak:
+        return convert(x.inputs[0], dtype)  # of a Python number, see `number`: all of its digits
     return CONVERT(x, dtype=dtype)
+
+
+def number(x: Node) -> Node:
+    """A Python number that came in the widest dtype of its kind, in the default dtype.
+
+    Beside a wider array it still has all of its digits.
+    """
+    dtype = _dtypes.default_for_rank(_dtypes.dtype_rank(x.dtype))
+    return x if x.dtype == dtype else CONVERT(x, dtype=dtype, weak=True)
 
 
 def broadcast_to(x: Node, shape: tuple[int, ...]) -> Node:
@@ -113,7 +124,7 @@ def broadcast_shapes(function: str, *shapes: tuple[int, ...]) -> tuple[int, ...]
         if len(lengths) > 1:
             listed = " and ".join(map(str, shapes))
             raise ValueError(
-                f"{function}: shapes {listed} do not broadcast: axis {axis} has lengths "
+                f"{function}: shapes {listed} cannot be broadcast: axis {axis} has lengths "
                 f"{', '.join(map(str, sorted(lengths)))}; lengths must be equal or 1"
             )
         result.append(lengths.pop() if lengths else 1)

@@ -58,7 +58,7 @@ def test_broadcasting() -> None:
     assert aio.broadcast_arrays() == ()
     assert aio.broadcast_shapes() == ()
     assert aio.broadcast_shapes((5, 1), (3,), (1, 1, 1)) == (1, 5, 3)
-    with pytest.raises(ValueError, match="do not broadcast"):
+    with pytest.raises(ValueError, match="cannot be broadcast"):
         aio.broadcast_shapes((2,), (3,))
 
 

@@ -61,5 +61,5 @@ def test_where_broadcasts_all_three() -> None:
     assert evaluate(logical.where, np.zeros((0, 1), bool), x, y).shape == (0, 3)
     node = input_node(array_spec((2, 3), np.dtype("bool")))
     other = input_node(array_spec((4,), np.dtype("int8")))
-    with pytest.raises(ValueError, match=r"^where: shapes \(2, 3\) and \(4,\) and \(4,\) do not broadcast"):
+    with pytest.raises(ValueError, match=r"^where: shapes \(2, 3\) and \(4,\) and \(4,\) cannot be broadcast"):
         logical.where(node, other, other)

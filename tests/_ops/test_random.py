@@ -274,7 +274,7 @@ ONE_KEY = ((2,), "uint32")
         (random.normal, [ONE_KEY], ((2,), I32, False), TypeError, "normal: dtype int32"),
         (random.fold_in, [ONE_KEY, ((2,), "int32")], (), ValueError, "takes one integer"),
         (random.bernoulli, [ONE_KEY, ((2,), "int32")], (None, False), TypeError, "bernoulli: dtype int32"),
-        (random.bernoulli, [ONE_KEY, ((2,), "float32")], ((3,), False), ValueError, "do not broadcast"),
+        (random.bernoulli, [ONE_KEY, ((2,), "float32")], ((3,), False), ValueError, "cannot be broadcast"),
         (
             random.uniform,
             [ONE_KEY, ((2, 1), "float32"), ((), "float32")],
