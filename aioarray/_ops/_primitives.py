@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from .. import _dtypes
-from .._graph import ArraySpec, Node, Op, array_spec, results
+from .._graph import CONSTANT, ArraySpec, Node, Op, array_spec, results
 from ._rules import BROADCAST, CONVERT, full_like, int_array, predicate, same, same2, stablehlo
 
 if TYPE_CHECKING:
@@ -109,16 +109,17 @@ def select(condition: Node, x: Operand, y: Operand) -> Node:
 def divide(x: Operand, y: Operand) -> Node:
     """``x / y``, rounded once."""
     x, y = _pair(x, y)
-    if x.dtype in _dtypes.REAL_FLOATING and _is_stretched(y):
-        # XLA would multiply by the stretched reciprocal, which rounds twice. It does not see through this.
+    if x.dtype in _dtypes.REAL_FLOATING and _has_known_reciprocal(y):
+        # XLA would multiply by the reciprocal of what is constant or stretched, which rounds twice. It does not see
+        # through this.
         y = select(not_equal(x, x), x, y)
     return _quotient(x, y)
 
 
-def _is_stretched(x: Node) -> bool:
+def _has_known_reciprocal(x: Node) -> bool:
     while x.op in (CONVERT, _RESHAPE):
         x = x.inputs[0]
-    return x.op is BROADCAST
+    return x.op is BROADCAST or x.op is CONSTANT
 
 
 def maximum(x: Operand, y: Operand) -> Node:

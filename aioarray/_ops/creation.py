@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .. import _dtypes
 from .._graph import Node, definition
-from ._primitives import add, divide, equal, floor, iota, multiply, select, subtract
+from ._primitives import add, barrier, divide, equal, floor, iota, multiply, select, subtract
 from ._rules import broadcast_to, convert, scalar
 from .movement import nonzero_mask, triangle_mask
 
@@ -84,7 +84,7 @@ def linspace(start: Node, stop: Node, num: int, dtype: DType, endpoint: bool) ->
     positions = convert(places, wide)
     delta = subtract(stop, start)
     if intervals > 0:
-        step = divide(delta, scalar(intervals, wide))
+        step = divide(delta, barrier(scalar(intervals, wide)))
         steps = multiply(positions, broadcast_to(step, shape))
         # A step that underflowed to zero: divide the positions instead.
         fractions = multiply(

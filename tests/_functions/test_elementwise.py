@@ -318,3 +318,12 @@ def test_a_stretched_operand_gives_the_same_digits_as_a_whole_one(name: str, dty
         assert_array_equal(np.asarray(aio.jit(lambda a, y=y: operation(a, y))(x)), wanted)
         number = expected(values[0, 0], np.asarray(divisor, dtype))
         assert_array_equal(np.asarray(operation(x[0, 0], y)), number)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_number_divided_inside_of_a_larger_product_is_rounded_once(dtype: str) -> None:
+    values = np.random.default_rng(0).uniform(1, 50, 1000).astype(dtype)
+    number = values[3]
+    f = aio.jit(lambda x, y: x * (y / 37))
+    wanted = values * (number / np.asarray(37, dtype))
+    assert_array_equal(np.asarray(f(aio.asarray(values), aio.asarray(number))), wanted)
