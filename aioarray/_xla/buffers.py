@@ -40,9 +40,9 @@ __all__ = [
 
 # XLA's CPU programs assume this alignment of their arguments; jaxlib copies what is not so aligned.
 ALIGNMENT = 64
-# From this size on NumPy asks the system for huge pages, which XLA does not: a copy that NumPy makes into new memory
-# takes half the time.
-LARGE_BYTES = 4 << 20
+# From this size on the C library gets memory anew from the system each time (glibc's DEFAULT_MMAP_THRESHOLD_MAX). NumPy
+# asks for huge pages then, which XLA does not, and a copy that NumPy makes takes half the time.
+LARGE_BYTES = 32 << 20
 
 if bindings.available:
     _COPY = _jax.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL

@@ -340,7 +340,7 @@ print(aio.asarray([1.0, 2.0]) + 1)
     assert done.returncode == 0, done.stderr
 
 
-LARGE = (1 << 19, 5)  # 10 MiB of float32
+LARGE = (1 << 21, 5)  # 40 MiB of float32
 
 
 @pytest.mark.parametrize("dtype", ["<f4", ">f4"])
