@@ -33,7 +33,8 @@ def softmax(x: ArrayLike, /, *, axis: int | tuple[int, ...] = -1) -> Array:
     """
     wide, dtype = widen("softmax", x)
     powers = exp(wide - _greatest(wide, axis))
-    return cast(powers / sum(powers, axis=axis, keepdims=True), dtype)
+    # One quotient for each sum: by each power it would take a third longer.
+    return cast(powers * (1 / sum(powers, axis=axis, keepdims=True)), dtype)
 
 
 @fused
