@@ -16,7 +16,7 @@ from ._engine import engine, location, origin
 from ._errors import TracedValueError
 from ._graph import ArraySpec, Definition, Node, array_spec, constant, input_node
 from ._operands import SCALARS, checked_scalar, scalar_dtypes
-from ._ops._rules import number
+from ._ops._rules import digits, number
 from ._tracing import tracing
 
 if TYPE_CHECKING:
@@ -103,6 +103,8 @@ class Recording:
             if array._trace is self and not self.closed:
                 return array._node
             self._check_enclosing(function, array._trace)
+            # A copy, as `x[i] = v` might give that one another node.
+            array = TracedArray(array._trace, digits(array._node))
             key = id(array._node)
         elif array.device != self.device:
             raise ValueError(
@@ -110,9 +112,8 @@ class Recording:
             )
         found = self.captured.get(key)
         if found is None:
-            # A copy of a traced one, which `x[i] = v` might give another node.
-            found = self.captured[key] = (array if key == id(array) else array.__copy__(), input_node(array._spec))
-        return found[1]
+            found = self.captured[key] = (array, input_node(array._spec))
+        return number(found[1]) if found[1].weak else found[1]
 
     def _check_enclosing(self, function: str, other: Recording) -> None:
         recording: Trace | None = None if self.closed else self.parent

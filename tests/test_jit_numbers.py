@@ -63,3 +63,24 @@ def test_an_integer_that_the_default_dtype_does_not_hold_is_refused() -> None:
     for call in (lambda: f(aio.asarray([1]), 1 << 40), lambda: aio.jit(lambda x: f(x, 1 << 40))(aio.asarray([1]))):
         with pytest.raises(OverflowError, match="out of bounds for int32"):
             call()
+
+
+def test_it_keeps_its_digits_inside_of_loops_and_branches() -> None:
+    x = aio.asarray(np.ones(2))
+
+    @aio.jit
+    def loop(n: Any, x: Any) -> Any:
+        return aio.lax.fori_loop(0, 2, lambda _, y: aio.lax.cond(n > 0, lambda: y * n, lambda: y - n), x)
+
+    assert_array_equal(np.asarray(loop(0.1, x)), [0.1 * 0.1] * 2)
+    assert_array_equal(np.asarray(loop(-0.1, x)), [1 + 0.1 + 0.1] * 2)
+    doubled = aio.jit(lambda n: aio.lax.while_loop(lambda y: y < n, lambda y: y * 2, n / 8))(5.0)
+    assert (doubled.dtype, float(doubled)) == (np.float32, 5.0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_a_dtype_that_it_is_given_counts(dtype: Any) -> None:
+    small = aio.asarray(np.ones(2, "float16"))
+    result = aio.jit(lambda n, x: n.astype(dtype) * x)(2.7, small)
+    assert result.dtype == np.result_type(dtype, "float16")
+    assert_array_equal(np.asarray(result), [np.asarray(2.7).astype(dtype)] * 2)

@@ -11,6 +11,7 @@ from .._array import Array, as_array, enqueue
 from .._engine import engine
 from .._graph import ArraySpec, Graph, Node
 from .._operands import SCALARS, common_device, make_program, scalar_operand
+from .._ops._rules import digits
 from .._ops.control import Body
 from .._traced import Recording, TracedArray
 from .._tracing import tracing
@@ -75,7 +76,7 @@ def close(parent: Recording, child: Recording, outputs: Sequence[Node]) -> Body:
     """What ``child`` has recorded, as a body in ``parent``."""
     captured = list(child.captured.values())
     inputs = (*child.inputs, *[node for _, node in captured])
-    around = tuple([parent.node(child.name, array) for array, _ in captured])
+    around = tuple([digits(parent.node(child.name, array)) for array, _ in captured])
     return Body(Graph(child.name, inputs, tuple(outputs)), around)
 
 

@@ -93,9 +93,7 @@ def convert(x: Node, dtype: DType) -> Node:
     """``x`` in ``dtype``; complex to real keeps the real part, floating to bool is ``x != 0``."""
     if x.dtype == dtype:
         return x
-    if x.op is CONVERT and x.weak and x.inputs[0].weak:
-        return convert(x.inputs[0], dtype)  # of a Python number, see `number`: all of its digits
-    return CONVERT(x, dtype=dtype)
+    return CONVERT(digits(x), dtype=dtype)
 
 
 def number(x: Node) -> Node:
@@ -105,6 +103,11 @@ def number(x: Node) -> Node:
     """
     dtype = _dtypes.default_for_rank(_dtypes.dtype_rank(x.dtype))
     return x if x.dtype == dtype else CONVERT(x, dtype=dtype, weak=True)
+
+
+def digits(x: Node) -> Node:
+    """What ``number`` was given, if it made ``x``; otherwise ``x`` itself."""
+    return x.inputs[0] if x.op is CONVERT and x.weak else x
 
 
 def broadcast_to(x: Node, shape: tuple[int, ...]) -> Node:

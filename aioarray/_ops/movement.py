@@ -30,9 +30,11 @@ from ._primitives import (
 from ._primitives import reshape as _reshape
 from ._primitives import stack as _stack
 from ._rules import (
+    CONVERT,
     REAL_PART,
     broadcast_shapes,
     convert,
+    digits,
     int_array,
     normalize_axes,
     normalize_axis,
@@ -342,7 +344,9 @@ def astype(x: Node, dtype: DType) -> Node:
             f"astype: {x.dtype.name} does not become {dtype.name}, which would drop the imaginary part; "
             "take real(x) first"
         )
-    return nonzero_mask(x) if dtype == _dtypes.bool_ else convert(x, dtype)
+    if dtype == _dtypes.bool_:
+        return nonzero_mask(x)
+    return CONVERT(digits(x), dtype=dtype) if x.weak else convert(x, dtype)  # what is given a dtype is weak no more
 
 
 def nonzero_mask(x: Node) -> Node:
