@@ -34,7 +34,7 @@ from ._operands import (
 from ._ops import arithmetic, comparison, contraction, indexing, integer, masking
 from ._ops.in_place import in_place
 from ._tracing import Trace, tracing
-from ._value import Value
+from ._value import Value, replacing
 
 if TYPE_CHECKING:
     from ._dtypes import DType, Scalar
@@ -112,7 +112,7 @@ def _in_place_operator(definition: Definition[Node]) -> Callable[[Array, ArrayLi
     def operator(self: Array, other: ArrayLike) -> Array:
         if not isinstance(other, (Array, *_OPERANDS)):
             return NotImplemented  # type: ignore[no-any-return]
-        self._replace(binary(operation, self, other))
+        self._update(lambda: binary(operation, self, other))
         return self
 
     return operator
@@ -120,7 +120,7 @@ def _in_place_operator(definition: Definition[Node]) -> Callable[[Array, ArrayLi
 
 def _power_in_place(self: Array, other: ArrayLike) -> Array:
     if type(other) is int and other in arithmetic.POWERS_BY_MULTIPLICATION and self.dtype != _dtypes.bool_:
-        self._replace(_power(self, other))
+        self._update(lambda: _power(self, other))
         return self
     return _general_power_in_place(self, other)
 
@@ -226,7 +226,7 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
         return call(indexing.getitem, (self, *arrays), static)
 
     def __setitem__(self, index: Any, value: ArrayLike, /) -> None:
-        self._replace(self.at[index].set(value))
+        self._update(lambda: self.at[index].set(value))
 
     @property
     def at(self) -> At[Array]:
@@ -250,6 +250,17 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
         device = self._spec.device
         arrays = [_position(x, device) if type(x) is int else x for x in arrays]
         return call(indexing.setitem, (self, value, *arrays), static, mode)
+
+    def _update(self, change: Callable[[], Array]) -> None:
+        """Take the value that ``change`` makes of the present one; again, if another thread updates it meanwhile."""
+        while True:
+            pending = self._pending  # first: what is seen to be ready meanwhile goes from there to the buffer
+            buffer = self._buffer
+            other = change()
+            with replacing:
+                if self._has(buffer, pending):
+                    self._replace(other)
+                    return
 
     def _replace(self, other: Array) -> None:
         if other._trace is not None:

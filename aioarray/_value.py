@@ -3,11 +3,14 @@
 An Array is a spec and one of: a buffer that is ready; a ``Pending``, which has the buffer once it is launched; nothing,
 when it was deleted. It may be used from any thread. Its fields change only together with what they mean: a pending
 result is replaced by its buffer when that is first seen to be ready, and ``a[index] = value`` replaces the whole value.
+Both happen under ``replacing``; an update that finds the value of another thread's there begins anew, so that none is
+lost.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import threading
+from typing import TYPE_CHECKING, Any, Final
 
 from . import _copies, _sync_reads, _xla
 from ._engine import instruments
@@ -22,6 +25,9 @@ if TYPE_CHECKING:
     from ._engine import Failure, Pending
     from ._graph import ArraySpec
     from ._xla import Buffer
+
+# Held for a few instructions. Re-entrant, since what is replaced may be the last reference to something.
+replacing: Final = threading.RLock()
 
 
 class Value:
@@ -75,10 +81,19 @@ class Value:
         if pending.launch is None:
             if pending.failure is not None:
                 return pending
-            self._buffer = pending.buffer
-            self._pending = None
-            return None
+            with replacing:
+                if self._pending is pending:
+                    self._buffer = pending.buffer
+                    self._pending = None
+                    return None
+            return self._settle(what)
         return pending
+
+    def _has(self, buffer: Buffer | None, pending: Pending | None) -> bool:
+        """Whether the value is the one that was there with these two: it may have become ready since."""
+        if pending is None or self._pending is not None:
+            return self._pending is pending and self._buffer is buffer
+        return self._buffer is pending.buffer
 
     def _operand(self, what: str) -> Buffer | Pending:
         pending = self._settle(what)

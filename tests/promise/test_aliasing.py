@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 import aioarray as aio
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ALIGNMENT = 64
 
@@ -18,6 +26,15 @@ def placed(length: int, offset: int) -> np.ndarray:
     result[:] = np.arange(length)
     assert result.ctypes.data % ALIGNMENT == offset
     return result
+
+
+@pytest.fixture
+def switch_often() -> Iterator[None]:
+    """Threads take turns many times in each operation."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
 
 
 @pytest.mark.parametrize("offset", [0, 4])
@@ -88,3 +105,21 @@ def test_updates_leave_earlier_results_alone() -> None:
     np.testing.assert_array_equal(view, np.zeros(8))
     np.testing.assert_array_equal(np.asarray(b), np.zeros(8))
     np.testing.assert_array_equal(np.asarray(a), [5, 0, 0, 0, 0, 0, 0, 0])
+
+
+def test_threads_that_update_one_array_lose_nothing(switch_often: None) -> None:
+    threads, count = 4, 40
+    parts, total = aio.zeros(threads * count), aio.zeros(())
+    begin = threading.Barrier(threads)
+
+    def update(thread: int) -> None:
+        nonlocal total
+        begin.wait()
+        for i in range(thread * count, (thread + 1) * count):
+            parts[i] = float(i + 1)
+            total += 1
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(update, range(threads)))
+    assert np.asarray(parts).tolist() == list(range(1, threads * count + 1))
+    assert float(total) == threads * count
