@@ -165,9 +165,7 @@ class Scheduler(Observing):
         """Raise where nothing can be launched: a forked child, an interpreter that is ending."""
         _xla.get_client()
         if self._closing:
-            if threading.current_thread() is not threading.main_thread():
-                # A daemon thread, which Python is about to stop where it is; an exception would only make noise.
-                threading.Event().wait()
+            _xla.stop_daemon_thread()
             raise RuntimeError("aioarray cannot start new work: the interpreter is shutting down")
 
     def _born_failed(

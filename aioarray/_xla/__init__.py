@@ -8,6 +8,7 @@
 ``executable``   StableHLO text to `Executable`, cost, serialised programs, result handlers
 ``artifacts``    programs whose shapes are known only when they are compiled
 ``custom_calls`` LAPACK for ``stablehlo.custom_call``
+``ending``       the end of the interpreter
 ``streams``      execution stream ids
 ``tree``         nested containers
 ``errors``       jaxlib's exceptions to (status code, message)
@@ -44,8 +45,10 @@ from .client import (
     find_device,
     get_client,
     is_forked,
+    stop_daemon_thread,
 )
 from .custom_calls import register_lapack
+from .ending import end
 from .errors import ForeignError, translate
 from .executable import Cost, Executable, Memory, compile, default_options, deserialize, result_handlers
 from .streams import get_stream, set_stream
@@ -74,6 +77,7 @@ __all__ = [
     "deserialize",
     "devices",
     "empty_aligned",
+    "end",
     "error_buffer",
     "find_device",
     "from_dlpack",
@@ -88,6 +92,7 @@ __all__ = [
     "register_lapack",
     "result_handlers",
     "set_stream",
+    "stop_daemon_thread",
     "to_dlpack",
     "to_numpy",
     "translate",

@@ -100,10 +100,11 @@ class _Process:
         self.client: Any = None
         self.devices: tuple[Device, ...] = ()
         self.forked = False
+        self.barred = False  # forked, or ending: not everybody may use the client
 
     def after_fork(self) -> None:
         # XLA's threads are not in the child: its first computation would wait for ever.
-        self.forked = True
+        self.forked = self.barred = True
         self.lock = threading.Lock()
 
 
@@ -121,7 +122,7 @@ def is_forked() -> bool:
 
 
 def get_client() -> Any:
-    """The client, created at the first call; any thread.
+    """The client, created at the first call; any thread, but only the main one once `bar_daemon_threads` was called.
 
     Raises IncompatibleVersionError, ForkedProcessError.
     """
@@ -134,13 +135,33 @@ def get_client() -> Any:
                 process.devices = tuple(Device(device) for device in client.local_devices())
                 os.register_at_fork(after_in_child=process.after_fork)
                 process.client = client
-    if process.forked:
+    if process.barred:
+        _check_allowed()
+    return process.client
+
+
+def _check_allowed() -> None:
+    if _process.forked:
         raise ForkedProcessError(
             "this process was forked after aioarray's first use, and XLA's threads don't survive that. Start "
             'worker processes with multiprocessing.set_start_method("spawn") or "forkserver", or fork '
             "before the first use of aioarray"
         )
-    return process.client
+    stop_daemon_thread()
+
+
+def stop_daemon_thread() -> None:
+    """At the interpreter's end: do not come back, unless on the main thread.
+
+    Python is about to stop the others wherever they are, and an exception would only make noise.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        threading.Event().wait()
+
+
+def bar_daemon_threads() -> None:
+    """The interpreter is ending: whoever asks for the client on another thread than the main one does not come back."""
+    _process.barred = True
 
 
 def devices() -> tuple[Device, ...]:

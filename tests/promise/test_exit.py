@@ -14,8 +14,9 @@ import pytest
 from tests.promise.work import start_python
 
 RUNS = 10
-# The work that is inside PJRT at the end may take this long, in seconds, on a busy machine; the rest is never launched.
-WORK = 3.0
+# The work that is inside PJRT at the end may take this long, in seconds, on a busy machine; the rest is never launched,
+# and would take 15 s and more on one that has nothing else to do.
+WORK = 6.0
 GRACE = 2.0
 
 PREAMBLE = """
@@ -99,6 +100,24 @@ ENDS = {
                 except RuntimeError:
                     await asyncio.sleep(60)
         threading.Thread(target=lambda: asyncio.run(forever()), daemon=True).start()
+        time.sleep(0.1)
+        leaving()
+    """,
+    "daemon threads that move values": """
+        host, small = np.ones((300, 300), np.float32), from_host(np.ones((4, 4), np.float32))
+        def forever(use):
+            while True:
+                try:
+                    use()
+                except RuntimeError:
+                    pass
+        for use in (
+            lambda: aio.asarray(host, copy=True),
+            lambda: np.asarray(matrix + 1.0),
+            lambda: (np.from_dlpack(matrix), aio.from_dlpack(host)),
+            lambda: float((small * 2)[0, 0]),
+        ):
+            threading.Thread(target=forever, args=(use,), daemon=True).start()
         time.sleep(0.1)
         leaving()
     """,
@@ -225,7 +244,7 @@ INTERRUPTED = {
         result.block_until_ready()
     """,
     "blocking on something queued": """
-        results = [work(10) for _ in range(100)]
+        results = [work(10) for _ in range(200)]
         leaving()
         results[-1].block_until_ready()
     """,
