@@ -5,7 +5,7 @@ launch only what is quick. *Launch workers* make the launches that may run insid
 PJRT until a launch is ready. Compile workers (``compiler``) report programs that became executable.
 
 One re-entrant lock guards all state, of which ``window`` has the lower half; ``observing`` has what tests and profiles
-are served with.
+are served with, ``landing`` the watchers.
 
 ``Scheduler.open`` alone is read without the lock, by the fast path in ``_call``: as long as it is True, a tiny program
 whose inputs are ready may be launched right there.
@@ -13,23 +13,21 @@ whose inputs are ready may be launched right there.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import threading
 import time
 import weakref
 from collections import deque
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final
 
 from .. import _xla
 from . import cost
 from .failure import Failure, origin
-from .instruments import ObservedLaunch, ObservedReference, Wait
+from .instruments import ObservedLaunch, ObservedReference
+from .landing import Landing
 from .launch import FINISHED, LAUNCHED, LAUNCHING, QUEUED, Launch, Pending, Program, Waiter
-from .observing import Observing
 from .timer import Timer
-from .waiters import Donor, ThreadWaiter
+from .waiters import Donor
 from .window import outcome
 
 if TYPE_CHECKING:
@@ -55,19 +53,13 @@ def appended(
     return references
 
 
-class Scheduler(Observing):
+class Scheduler(Landing):
     """The state of one process's device work; the only instance is ``engine.scheduler``."""
 
     __slots__ = (
-        "_cheap",
         "_compiler",
-        "_dear",
-        "_idle_watchers",
         "_idle_workers",
         "_lanes",
-        "_threads",
-        "_to_watch",
-        "_watchers",
         "_work",
         "_workers",
     )
@@ -78,16 +70,15 @@ class Scheduler(Observing):
         self._threads = threads
         self.timer = Timer(threads)
         self._lanes = itertools.count(1)
-        self._cheap: deque[ReferenceType[Launch]] = deque()  # could be launched, any thread will do
-        self._dear: deque[ReferenceType[Launch]] = deque()  # could be launched, on a worker
+        self._cheap = deque()
+        self._dear = deque()
         self._make_locks()
 
     def _make_locks(self) -> None:
         self._lock = threading.RLock()
         self._work = threading.Condition(self._lock)
         self._workers = self._idle_workers = 0
-        self._watchers = self._idle_watchers = 0
-        self._to_watch: SimpleQueue[Launch | None] = SimpleQueue()
+        self._forget_watchers()
 
     # Beginning and end
 
@@ -508,88 +499,3 @@ class Scheduler(Observing):
                 dependent.missing -= 1
                 if dependent.missing == 0:
                     self._runnable(dependent)
-
-    # From launched to finished
-
-    def _watch(self, launch: Launch) -> None:
-        """Have a watcher wait for ``launch``, if none does. Under the lock."""
-        if launch.watched or launch.state != LAUNCHED:
-            return
-        launch.watched = True
-        self._to_watch.put(launch)
-        if self._idle_watchers:
-            self._idle_watchers -= 1
-        elif self._watchers < self.window and not self._closing:
-            self._watchers += 1
-            self._threads.start(self._watcher, f"aioarray-watch-{self._watchers}")
-
-    def _idle_watcher(self) -> None:
-        with self._lock:
-            self._idle_watchers += 1
-        self._watcher()
-
-    def _watcher(self) -> None:
-        while True:
-            launch = self._to_watch.get()
-            if launch is None:
-                return
-            buffer = self.flying.get(launch)
-            if buffer is not None:
-                self._await_buffer(launch, buffer)
-            del launch, buffer
-            while True:
-                with self._lock:
-                    next_launch = self._take(dear=False)
-                    if self._dear and self.in_flight < self.window:
-                        self._call_worker()
-                if next_launch is None:
-                    break
-                self._launch(next_launch)
-                del next_launch
-            with self._lock:
-                self._idle_watchers += 1
-
-    def _await_buffer(self, launch: Launch, buffer: Buffer) -> None:
-        # An error is not lost: `_finish`, which `land` comes to, asks again and keeps it.
-        with contextlib.suppress(*_xla.ForeignError):
-            _xla.wait(buffer)
-        self.land(launch)
-
-    def land(self, launch: Launch) -> None:
-        """``launch`` is ready: note that, and what else has become ready meanwhile. Any thread."""
-        woken: list[Waiter] = []
-        landed = self._landed()
-        with self._lock:
-            self._sweep(landed, woken)
-            if self._cheap or self._dear:
-                for flying in list(self.flying):
-                    self._watch(flying)
-                for _ in range(min(len(self._cheap) + len(self._dear), self.window - self.in_flight)):
-                    self._call_worker()
-        self._wake(woken)
-
-    def block(self, pending: Pending) -> None:
-        """Hold the calling thread, without the GIL, until ``pending`` has finished."""
-        launch = pending.launch
-        if launch is None:
-            return
-        _xla.get_client()  # as above
-        seen = None if launch.observation is None else Wait("block", launch.observation)
-        try:
-            self._block(launch)
-        finally:
-            if seen is not None:
-                seen.finish(pending.launch is not None)
-
-    def _block(self, launch: Launch) -> None:
-        # Not the buffer of `pending`: jaxlib 0.10 has results of one launch ready one after the other.
-        buffer = self.flying.get(launch)
-        if buffer is not None:
-            self._await_buffer(launch, buffer)
-            return
-        waiter = ThreadWaiter()
-        if self.add_waiter(launch, waiter, waiter) is not None:
-            try:
-                waiter.wait()
-            finally:
-                self.remove_waiter(launch, waiter)

@@ -7,8 +7,9 @@ there already, parsing a small program takes 0.05 ms.
 
 from __future__ import annotations
 
+import functools
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 # A context keeps every type and constant that was in its modules: after so many, or so many bytes of text, a new one
 # is made.
@@ -32,8 +33,7 @@ def parse(text: bytes) -> Any:
 
     Then it is for ``compile_and_load`` to say what is wrong, by an error of the kind that it has for all else.
     """
-    from jaxlib.mlir import ir
-
+    ir = _bindings().ir
     context = _context.current
     if context is None:
         context = _context.current = _make()
@@ -50,15 +50,31 @@ def parse(text: bytes) -> Any:
             _context.current = None
 
 
-def _make() -> Any:
+class _Bindings(NamedTuple):
+    ir: Any
+    jax: Any
+    dialects: tuple[Any, ...]
+
+
+@functools.cache
+def _bindings() -> _Bindings:
+    """MLIR's Python modules, loaded at the first compile.
+
+    Kept, since a test runner may restore ``sys.modules``, and loading the extension again ends the process.
+    """
     from jaxlib.mlir import ir
     from jaxlib.mlir._mlir_libs import _chlo, _jax_mlir_ext, _stablehlo
 
+    return _Bindings(ir, _jax_mlir_ext, (_stablehlo, _chlo))
+
+
+def _make() -> Any:
+    ir, jax, dialects = _bindings()
     context = ir.Context()
     context.enable_multithreading(False)  # it would start threads of its own
     registry = ir.DialectRegistry()
-    _jax_mlir_ext.register_dialects(registry)
+    jax.register_dialects(registry)
     context.append_dialect_registry(registry)
-    for dialect in (_stablehlo, _chlo):
+    for dialect in dialects:
         dialect.register_dialect(context, load=True)
     return context

@@ -10,7 +10,7 @@ import pytest
 
 from aioarray._engine import Pending
 from aioarray._engine.cost import DEAR, LIMIT_SECONDS, PROVEN_SECONDS, QUICK, TINY, LaunchClass
-from aioarray._engine.scheduler import ThreadWaiter
+from aioarray._engine.waiters import ThreadWaiter
 from aioarray._xla import Cost
 from tests._engine.fakes import LOST, FakeBuffer, FakeComputation, dear, program, scheduler
 

@@ -8,7 +8,7 @@ import pytest
 
 from aioarray import _xla
 from aioarray._xla import modules
-from tests._xla.programs import program, put, run
+from tests._xla.programs import program, put, run, run_python
 
 SMALL = b"func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }"
 
@@ -54,3 +54,23 @@ def test_programs_outlive_the_context_they_were_parsed_in(monkeypatch: pytest.Mo
     _xla.compile(program("stablehlo.multiply", 2, (2,)), _xla.default_device())
     (result,) = run(doubling, [buffer, buffer], spec)
     assert _xla.to_numpy(result, spec).tolist() == [2.0, 4.0]
+
+
+def test_the_extension_is_loaded_once_also_where_sys_modules_is_restored() -> None:
+    """As pytest's ``pytester`` does; a second time would end the process."""
+    run_python(
+        f"""
+import sys, threading
+from aioarray._xla import modules
+before = set(sys.modules)
+modules.parse({SMALL!r})
+assert "jaxlib.mlir.ir" in sys.modules
+for name in set(sys.modules) - before:
+    del sys.modules[name]
+parsed = []
+thread = threading.Thread(target=lambda: parsed.append(modules.parse({SMALL!r}).operation.verify()))
+thread.start()
+thread.join()
+assert parsed == [True]
+"""
+    )
