@@ -13,7 +13,6 @@ from ._at import At
 from ._engine import Pending, Program, engine, pass_ready, wait
 from ._errors import TracedValueError
 from ._exchange import Exchange
-from ._graph import ArraySpec, Definition, Node, array_spec
 from ._host_reads import HostReads
 from ._host_values import host_array
 from ._metadata import Metadata
@@ -38,6 +37,7 @@ from ._value import Value, replacing
 
 if TYPE_CHECKING:
     from ._dtypes import DType, Scalar
+    from ._graph import ArraySpec, Definition, Node
     from ._xla import Buffer, Device
 
 ArrayLike: TypeAlias = Union["Array", np.ndarray, np.generic, bool, int, float, complex, Sequence[Any]]
@@ -84,6 +84,11 @@ def _binary_operator(definition: Definition[Node]) -> Callable[[Array, ArrayLike
                 if buffer1 is not None and buffer2 is not None:
                     return _launch(entry, (buffer1, buffer2))
             return call(definition, (self, other))
+        kind = type(other)
+        if (kind is float or kind is int) and other and _scheduler.open:
+            number = _scalars.get((self._spec, kind, other))  # `scalar_key`'s of a number that is not 0
+            if number is not None:
+                return call(definition, (self, number))
         if isinstance(other, (Array, *_OPERANDS)):
             return binary(definition, self, other)
         return NotImplemented  # type: ignore[no-any-return]
@@ -93,6 +98,11 @@ def _binary_operator(definition: Definition[Node]) -> Callable[[Array, ArrayLike
 
 def _reflected_operator(definition: Definition[Node]) -> Callable[[Array, ArrayLike], Array]:
     def operator(self: Array, other: ArrayLike) -> Array:
+        kind = type(other)
+        if (kind is float or kind is int) and other and _scheduler.open:
+            number = _scalars.get((self._spec, kind, other))  # as above
+            if number is not None:
+                return call(definition, (number, self))
         if isinstance(other, _OPERANDS):
             return binary(definition, other, self)
         return NotImplemented  # type: ignore[no-any-return]
@@ -333,6 +343,7 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
 
 # Python numbers that were operands or indices lately. Owned by this module.
 _scalars: ScalarCache[Array] = ScalarCache()
+_positions: ScalarCache[Array] = ScalarCache()
 
 
 # The static part of ``x[i]`` with an int i.
@@ -341,13 +352,13 @@ _FIRST_AXIS = (("dynamic", 0),)
 
 def _position(index: int, device: Device | None) -> Array:
     """An index that is known to be in range, as an operand."""
+    if _scheduler.open:
+        found = _positions.get((index, device))
+        if found is not None:
+            return found
     dtype = _dtypes.int32 if index <= 0x7FFFFFFF else _dtypes.int64
-    if tracing.recording is not None:
-        return _scalar(index, dtype, device, weak=False)
-    spec = array_spec((), dtype, device)
-    key = scalar_key(spec, index)
-    found = _scalars.get(key)
-    return _scalars.put(key, _scalar(index, dtype, device, weak=False)) if found is None else found
+    operand = _scalar(index, dtype, device, weak=False)
+    return operand if tracing.recording is not None else _positions.put((index, device), operand)
 
 
 def _weak(spec: ArraySpec, x: ArrayLike) -> ArrayLike:
@@ -439,7 +450,8 @@ def call(definition: Definition[Any], arrays: _Arrays, *static: Any, device: Dev
     Static arguments are hashable; they and the specs of the arrays are the program's key. Python numbers take the dtype
     that promotion gives them; anything else is made an Array. Gives an Array, or a tuple where the body gives one.
     """
-    if len(arrays) == 1 and device is None:  # as below, in less time
+    count = 0 if device is not None else len(arrays)
+    if count == 1:  # as below, in less time
         only = arrays[0]
         if type(only) is Array:
             entry = definition.fast.get((only._spec, static) if static else only._spec)
@@ -447,13 +459,23 @@ def call(definition: Definition[Any], arrays: _Arrays, *static: Any, device: Dev
                 buffer = only._buffer
                 if buffer is not None:
                     return _launch(entry, (buffer,))
-    elif device is None:
+    elif count == 2:
+        first, second = arrays
+        if type(first) is Array and type(second) is Array:
+            pair = (first._spec, second._spec)
+            entry = definition.fast.get((pair, static) if static else pair)
+            if entry is not None and _scheduler.open:
+                buffer = first._buffer
+                other = second._buffer
+                if buffer is not None and other is not None:
+                    return _launch(entry, (buffer, other))
+    elif count:
         key: Any = tuple([x._spec for x in arrays if type(x) is Array])
-        if len(key) == len(arrays):
+        if len(key) == count:
             entry = definition.fast.get((key, static) if static else key)
             if entry is not None and _scheduler.open:
                 buffers = tuple([x._buffer for x in arrays if x._buffer is not None])  # type: ignore[union-attr]
-                if len(buffers) == len(arrays):
+                if len(buffers) == count:
                     return _launch(entry, buffers)
     recording = tracing.recording
     if recording is not None:

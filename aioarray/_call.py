@@ -53,10 +53,20 @@ def _fuse(function: Callable[P, R], arrays: tuple[str, ...], sequences: frozense
     dynamic_places = [place for place, name in enumerate(names) if name in dynamic]
     several = frozenset(place for place, name in enumerate(names) if name in sequences)
     static_places = [place for place, name in enumerate(names) if name not in dynamic]
+    # What is made of the arguments below, by those given by keyword, where the others are exactly the dynamic ones.
+    usual: dict[Any, tuple[Any, Any, Any]] = {}
+    usual_count = len(dynamic_places) if dynamic_places == list(range(len(dynamic_places))) else -1
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-        arguments = arguments_of(args, kwargs)
+        key = None
+        given: tuple[Any, ...] = args
+        if len(given) == usual_count and not [x for x in given if type(x) is not Array]:
+            key = _key(kwargs) if kwargs else ()
+            found = usual.get(key)
+            if found is not None:
+                return call(definition, given, *found)  # type: ignore[no-any-return]
+        arguments = arguments_of(given, kwargs)
         values: list[Any] = []
         # How many array arguments each dynamic parameter stands for; None for one that is no sequence.
         counts: list[int | None] = []
@@ -76,9 +86,26 @@ def _fuse(function: Callable[P, R], arrays: tuple[str, ...], sequences: frozense
                 value = tuple(value)
             static.append(value)
             marks.append(_mark(value))
-        return call(definition, tuple(values), tuple(counts), tuple(static), tuple(marks))  # type: ignore[no-any-return]
+        rest = tuple(counts), tuple(static), tuple(marks)
+        if key is not None and len(usual) < _USUAL:
+            usual[key] = rest
+        return call(definition, tuple(values), *rest)  # type: ignore[no-any-return]
 
     return wrapper
+
+
+# How many combinations of static arguments are kept for a function.
+_USUAL = 64
+
+
+def _key(kwargs: dict[str, Any]) -> Any:
+    """Keyword arguments that are few and simple, with what `_mark` tells apart; None of others."""
+    values = tuple(kwargs.values())
+    for value in values:
+        kind = type(value)
+        if kind is not int and kind is not bool and kind is not str and value is not None:
+            return None
+    return tuple(kwargs), values, tuple(map(type, values))
 
 
 def _binder(signature: inspect.Signature) -> Callable[[tuple[Any, ...], dict[str, Any]], list[Any]]:

@@ -47,6 +47,9 @@ def parse(shape: tuple[int, ...], index: Any, array_type: type[Any]) -> Parsed:
 
 def slice_entry(index: slice) -> tuple[Any, ...]:
     """What stands for a slice in the static part."""
+    start, stop, step = index.start, index.stop, index.step
+    if (start is None or type(start) is int) and (stop is None or type(stop) is int) and step is None:
+        return "slice", start, stop, None
     return "slice", _bound(index.start), _bound(index.stop), _bound(index.step)
 
 

@@ -24,6 +24,8 @@ Axes: TypeAlias = int | tuple[int, ...] | None
 
 def shape_of(function: str, shape: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
     """A shape given as a length or a sequence of lengths. ``TypeError`` for what are no integers."""
+    if type(shape) is tuple and not [length for length in shape if type(length) is not int]:
+        return shape
     try:
         # Tuples first: to ask whether something is a Sequence takes as long as all the rest.
         if type(shape) is tuple or isinstance(shape, Sequence) or (isinstance(shape, np.ndarray) and shape.ndim == 1):
