@@ -63,6 +63,7 @@ class Engine:
             _config.call_when_overridden(self.scheduler.close_fast_path)
             self.threads.open([*self.scheduler.first_threads(), *self.compiler.first_threads()])
             Failure.report = self.threads.log
+            _xla.host_memory.keep(self.threads.call_soon, self.scheduler.timer.call_at)
             self.scheduler.start(fast_path=not _config.overridden())
             self._started = True
 
@@ -80,6 +81,7 @@ class Engine:
         self.compiler.after_fork_in_child()
         self.programs.after_fork_in_child()
         self.threads.after_fork_in_child()
+        _xla.host_memory.after_fork_in_child()
         Failure.report = _leave_to_the_parent
 
 

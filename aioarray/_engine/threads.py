@@ -22,7 +22,7 @@ class Threads:
     __slots__ = ("_housekeeper", "_queue", "_threads")
 
     def __init__(self) -> None:
-        self._queue: SimpleQueue[Request | str | threading.Event | None] = SimpleQueue()
+        self._queue: SimpleQueue[Request | Callable[[], None] | str | threading.Event | None] = SimpleQueue()
         self._housekeeper: threading.Thread | None = None
         self._threads: list[threading.Thread] = []  # appended to by `open`, then by the housekeeper only
 
@@ -44,6 +44,10 @@ class Threads:
     def log(self, message: str) -> None:
         """Have an error logged soon that nobody saw. Any thread, also in a destructor."""
         self._queue.put(message)
+
+    def call_soon(self, function: Callable[[], None]) -> None:
+        """Have ``function()``, which neither blocks nor raises, called soon. Any thread, also in a destructor."""
+        self._queue.put(function)
 
     def set_when_logged(self, done: threading.Event) -> None:
         """Have ``done`` set when all is logged that was given to ``log`` before."""
@@ -73,6 +77,9 @@ class Threads:
                 continue
             if isinstance(request, threading.Event):
                 request.set()
+                continue
+            if callable(request):
+                request()
                 continue
             try:
                 self._start_now(*request)

@@ -9,6 +9,7 @@
 ``artifacts``    programs whose shapes are known only when they are compiled
 ``custom_calls`` LAPACK for ``stablehlo.custom_call``
 ``ending``       the end of the interpreter
+``reuse``        memory for large host arrays, used again
 ``streams``      execution stream ids
 ``tree``         nested containers
 ``errors``       jaxlib's exceptions to (status code, message)
@@ -51,6 +52,7 @@ from .custom_calls import register_lapack
 from .ending import end
 from .errors import ForeignError, translate
 from .executable import Cost, Executable, Memory, compile, default_options, deserialize, result_handlers
+from .reuse import host_memory
 from .streams import get_stream, set_stream
 from .version import check_version
 
@@ -83,6 +85,7 @@ __all__ = [
     "from_dlpack",
     "get_client",
     "get_stream",
+    "host_memory",
     "installed_version",
     "is_forked",
     "is_ready",

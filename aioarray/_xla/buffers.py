@@ -14,6 +14,7 @@ import numpy as np
 from . import bindings
 from .bindings import Buffer, Sharding, SpecLike, _jax, is_ready
 from .client import Device, get_client
+from .reuse import LARGE_BYTES, host_memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,9 +41,6 @@ __all__ = [
 
 # XLA's CPU programs assume this alignment of their arguments; jaxlib copies what is not so aligned.
 ALIGNMENT = 64
-# From this size on the C library gets memory anew from the system each time (glibc's DEFAULT_MMAP_THRESHOLD_MAX). NumPy
-# asks for huge pages then, which XLA does not, and a copy that NumPy makes takes half the time.
-LARGE_BYTES = 32 << 20
 
 if bindings.available:
     _COPY = _jax.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
@@ -63,7 +61,11 @@ def can_alias(array: np.ndarray[Any, Any]) -> bool:
 def empty_aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """A host array, uninitialised, in memory that a Buffer can share."""
     size = math.prod(shape) * dtype.itemsize
-    memory = np.empty(size + ALIGNMENT, np.uint8)
+    if size >= LARGE_BYTES:
+        collect_garbage()  # memory that could be taken again may be there
+        memory = host_memory.take(size + ALIGNMENT)
+    else:
+        memory = np.empty(size + ALIGNMENT, np.uint8)
     start = -memory.ctypes.data % ALIGNMENT
     return memory[start : start + size].view(dtype).reshape(shape)
 
@@ -141,6 +143,7 @@ def delete(buffer: Buffer) -> None:
     """
     bindings.delete(buffer)
     collect_garbage()  # memory that NumPy owns is freed there
+    host_memory.release()
 
 
 class _PlacedSpec:
