@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
 from . import _config, _copies, _dtypes, _xla
-from ._engine import Pending, Program, engine
+from ._engine import LIMIT_SECONDS, QUICK, Pending, Program, engine
 from ._errors import DeletedArrayError
 from ._graph import ArraySpec, Definition, Graph, Node, array_spec, input_node, operations
 
@@ -202,9 +203,28 @@ def find_program(
     else:
         program.used = True
     fast = definition.fast
-    if type(program) is Program and program.tiny and program.single and not _config.overridden() and key not in fast:
-        fast[key] = (program.execute, program.handlers, program.out_spec, program)
+    if type(program) is Program and program.single and key not in fast and not _config.overridden():
+        if program.tiny:
+            fast[key] = (program.execute, program.handlers, program.out_spec, program)
+        elif program.launch_class is not None and program.launch_class.current == QUICK and not program.may_fail:
+            fast[key] = (_timed(program), program.handlers, program.out_spec, program)
     return program
+
+
+def _timed(program: Program) -> Callable[[Any], Any]:
+    """``program.execute`` for the fast path of a program that may turn out to hold its caller for too long."""
+    execute = program.execute
+
+    def timed(buffers: Any) -> Any:
+        start = perf_counter()
+        results = execute(buffers)
+        seconds = perf_counter() - start
+        if seconds > LIMIT_SECONDS:
+            engine.scheduler.launched_slowly(program, seconds)
+            engine.programs.leave_fast_path(program)
+        return results
+
+    return timed
 
 
 def _explain(definition: Definition[Any], specs: Sequence[ArraySpec | None], static: tuple[Any, ...]) -> str:

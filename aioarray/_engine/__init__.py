@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from .. import _config, _xla
 from . import instruments
 from .compiler import Compiler
-from .cost import DEAR, LIMIT_SECONDS
+from .cost import DEAR, LIMIT_SECONDS, QUICK
 from .failure import Failure, location, log, origin
 from .launch import Launch, Pending, Program
 from .programs import ProgramCache
@@ -92,6 +92,7 @@ __all__ = [
     "DEAR",
     "HIGH_WATER",
     "LIMIT_SECONDS",
+    "QUICK",
     "Callback",
     "Compiler",
     "Engine",

@@ -105,6 +105,14 @@ class ProgramCache:
                 self._slots[program] = slot
             return entry
 
+    def leave_fast_path(self, program: Program) -> None:
+        """Have the calls of ``program`` come through ``enqueue`` again."""
+        with self._lock:
+            slot = self._slots.get(program)
+            owner = None if slot is None else slot.owner()
+            if slot is not None and owner is not None:
+                owner.fast.pop(slot.key, None)
+
     def compiled(self, program: Program, executable: Executable, text_length: int) -> bool:
         """Take ``program``'s executable into account; False if it is not in the cache, or no more.
 

@@ -158,8 +158,7 @@ class JitFunction(Generic[P, R]):
         """Take a program that held the caller too long off the fast path."""
         assert entry.program is not None
         _scheduler.launched_slowly(entry.program, seconds)
-        for key in [key for key, fast in list(self.fast.items()) if fast[-1] is entry]:
-            self.fast.pop(key, None)
+        engine.programs.leave_fast_path(entry.program)
 
     def _call(self, args: Any, kwargs: Any, instance: object = None) -> Any:
         recording = tracing.recording

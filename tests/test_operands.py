@@ -1,0 +1,44 @@
+"""The fast path of calls, and who is on it."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import aioarray as aio
+from aioarray import _operands
+from aioarray._engine.cost import DEAR, LIMIT_SECONDS, QUICK, TINY
+from aioarray._ops import arithmetic
+
+FAST = arithmetic.negative.fast
+
+
+def on_the_fast_path(size: int) -> aio.Array:
+    """An Array whose negative is launched there: soon, unless the machine takes the core away at each launch."""
+    x = aio.asarray(np.ones(size, np.float32))
+    assert x._spec not in FAST
+    for _ in range(100):
+        assert np.asarray(-x).tolist() == [-1.0] * size
+        if x._spec in FAST:
+            return x
+    raise AssertionError("it never came there")
+
+
+@pytest.mark.parametrize(("size", "kind"), [(65, TINY), (70_001, QUICK)])
+def test_programs_that_are_not_dear_come_to_the_fast_path(size: int, kind: int) -> None:
+    x = on_the_fast_path(size)
+    assert FAST[x._spec][3].launch_class.current == kind
+    assert np.asarray(-x).tolist() == [-1.0] * size
+
+
+def test_a_program_that_once_takes_long_leaves_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = on_the_fast_path(70_003)
+    program = FAST[x._spec][3]
+    ticks = itertools.count(0.0, 2.0 * LIMIT_SECONDS)
+    monkeypatch.setattr(_operands, "perf_counter", lambda: next(ticks))
+    y = -x
+    assert x._spec not in FAST
+    assert program.launch_class.current == DEAR
+    assert np.asarray(y).tolist() == np.asarray(-x).tolist() == [-1.0] * 70_003
