@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from .. import _config, _xla
 from . import instruments
@@ -16,15 +16,11 @@ from .launch import Launch, Pending, Program
 from .programs import ProgramCache
 from .scheduler import Scheduler
 from .threads import Threads
-from .waiters import ThreadWaiter
 from .waiting import Callback, Rendezvous, current_host, in_event_loop, pass_ready, wait, wait_drained
 from .window import HIGH_WATER
 
 if TYPE_CHECKING:
     from .._xla import Device
-
-# Where threads wait for launches that are made no more.
-PARKED: Final = frozenset({ThreadWaiter.wait.__code__})
 
 
 def _leave_to_the_parent(message: str) -> None:
@@ -69,12 +65,13 @@ class Engine:
 
     def _close(self) -> None:
         if not _xla.is_forked():
+            _xla.begin_end()
             self.compiler.close()
             self.scheduler.close()
             Failure.report = log
             self.threads.join()
             self.scheduler.close()  # a worker may have been about to launch something
-            _xla.end(PARKED)
+            _xla.end()
 
     def _after_fork_in_child(self) -> None:
         self.scheduler.after_fork_in_child()

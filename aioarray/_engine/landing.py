@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from .. import _xla
 from .instruments import Wait
-from .launch import FINISHED, LAUNCHED
+from .launch import FINISHED, LAUNCHED, QUEUED
 from .observing import Observing
 from .waiters import ThreadWaiter
 from .window import outcome
@@ -161,3 +161,17 @@ class Landing(Observing):
                 waiter.wait()
             finally:
                 self.remove_waiter(launch, waiter)
+            if launch.state == QUEUED:
+                self._refuse(launch)
+
+    def _take_thread_waiters(self) -> list[Waiter]:
+        """The threads that wait for launches which are made no more. Under the lock."""
+        found: list[Waiter] = []
+        for reference in self._queued:
+            launch = reference()
+            if launch is None or launch.state != QUEUED:
+                continue
+            for key, waiter in list(launch.waiters.items()):
+                if isinstance(waiter, ThreadWaiter):
+                    found.append(launch.waiters.pop(key))
+        return found

@@ -106,6 +106,8 @@ class Scheduler(Landing):
             self._dear.clear()
             self._work.notify_all()
             flying = list(self.flying.items())
+            waiting = self._take_thread_waiters()
+        self._wake(waiting)
         for launch, buffer in flying:
             self._await_buffer(launch, buffer)
         for _ in range(self._watchers):

@@ -10,7 +10,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections import deque
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from .. import _xla
 from .failure import Failure
@@ -311,11 +311,16 @@ class Window(ABC):
         with self._lock:
             if launch.state == FINISHED:
                 return None
-            if self._closing and launch.state == QUEUED:
-                raise RuntimeError(f"{launch.program.name} was never launched: the interpreter is shutting down")
-            existing = launch.waiters.setdefault(key, waiter)
-            self._watch(launch)
-            return existing
+            if not self._closing or launch.state != QUEUED:
+                existing = launch.waiters.setdefault(key, waiter)
+                self._watch(launch)
+                return existing
+        self._refuse(launch)
+
+    def _refuse(self, launch: Launch) -> NoReturn:
+        """``launch`` is awaited, but launches are made no more. Without the lock."""
+        _xla.stop_daemon_thread()
+        raise RuntimeError(f"{launch.program.name} was never launched: the interpreter is shutting down")
 
     def remove_waiter(self, launch: Launch, key: object) -> None:
         """Forget the waiter under ``key``, if it is still there."""
@@ -330,13 +335,15 @@ class Window(ABC):
         with self._lock:
             self._sweep(self._landed(), woken)
             wait = self.unfinished() >= limit
-            if wait and self._closing:
-                raise RuntimeError("drain: not all work was launched: the interpreter is shutting down")
-            if wait:
+            refused = wait and self._closing
+            if wait and not refused:
                 self._drainers[waiter] = limit
                 for launch in list(self.flying):
                     self._watch(launch)
         self._wake(woken)
+        if refused:
+            _xla.stop_daemon_thread()
+            raise RuntimeError("drain: not all work was launched: the interpreter is shutting down")
         return wait
 
     def remove_drainer(self, waiter: Waiter) -> None:

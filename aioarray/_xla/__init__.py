@@ -40,6 +40,7 @@ from .buffers import (
 )
 from .client import (
     Device,
+    begin_end,
     client_exists,
     default_device,
     devices,
@@ -67,6 +68,7 @@ __all__ = [
     "Memory",
     "ResultHandler",
     "SpecLike",
+    "begin_end",
     "can_alias",
     "check_version",
     "client_exists",

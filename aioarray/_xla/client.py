@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 # and the end of the process waiting, since the client's end waits for them.
 NICENESS = 5
 _NICEST = 19
+# How long, in seconds, threads that must not go on wait for the interpreter to stop them: from the beginning of its
+# end, which comes to what PJRT is doing, and from the end of that.
+_PATIENCE = 10.0
+_BARRED_PATIENCE = 1.0
 
 
 class Device:
@@ -101,6 +106,7 @@ class _Process:
         self.devices: tuple[Device, ...] = ()
         self.forked = False
         self.barred = False  # forked, or ending: not everybody may use the client
+        self.patience_until = 0.0  # by `monotonic`
 
     def after_fork(self) -> None:
         # XLA's threads are not in the child: its first computation would wait for ever.
@@ -153,14 +159,24 @@ def _check_allowed() -> None:
 def stop_daemon_thread() -> None:
     """At the interpreter's end: do not come back, unless on the main thread.
 
-    Python is about to stop the others wherever they are, and an exception would only make noise.
+    Python is about to stop the others wherever they are, and an exception would only make noise. But where the end
+    itself waits for this thread, or for a lock that it holds, waiting for ever would be worse: after a while it raises
+    RuntimeError.
     """
     if threading.current_thread() is not threading.main_thread():
-        threading.Event().wait()
+        while (left := _process.patience_until - time.monotonic()) > 0.0:
+            threading.Event().wait(min(left, 0.1))  # it may become sooner
+        raise RuntimeError("aioarray cannot be used by this thread any more: the interpreter is shutting down")
+
+
+def begin_end() -> None:
+    """The interpreter is ending: from now on `stop_daemon_thread` may be called."""
+    _process.patience_until = time.monotonic() + _PATIENCE
 
 
 def bar_daemon_threads() -> None:
-    """The interpreter is ending: whoever asks for the client on another thread than the main one does not come back."""
+    """Only the main thread gets the client any more; the others are stopped."""
+    _process.patience_until = time.monotonic() + _BARRED_PATIENCE
     _process.barred = True
 
 

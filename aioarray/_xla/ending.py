@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .client import bar_daemon_threads, get_client
 
 if TYPE_CHECKING:
-    from collections.abc import Set as AbstractSet
-    from types import CodeType, FrameType
+    from types import FrameType
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 # How long, in seconds, a thread may be inside a call of this package's, and inside the destructor of a Buffer, which
@@ -27,29 +26,29 @@ _POLL = 0.001  # nothing tells that a thread has left a call
 _kept: list[Any] = []  # written by `end`, which is called once
 
 
-def end(parked: AbstractSet[CodeType]) -> None:
+def end() -> None:
     """Have no other thread begin anything with jaxlib, free any Buffer, or be in the middle of that.
 
-    ``parked`` are functions in which threads wait, without jaxlib, for what does not come any more. To be called once
-    nothing computes. The Buffers that there are go when the interpreter clears its modules, on the calling thread.
+    To be called once nothing computes. The Buffers that there are go when the interpreter clears its modules, on the
+    calling thread.
     """
     bar_daemon_threads()
     while True:
         known = set(map(id, _kept))
         new = [buffer for buffer in get_client().live_arrays() if id(buffer) not in known]
         _kept.extend(new)
-        _let_others_out(parked)
+        _let_others_out()
         if not new:
             return
 
 
-def _let_others_out(parked: AbstractSet[CodeType]) -> None:
+def _let_others_out() -> None:
     begun = time.monotonic()
     start = _positions()
     while True:
         seconds = time.monotonic() - begun
         if not any(
-            (_is_inside(frame, parked) and seconds < _CALL)
+            (_is_inside(frame) and seconds < _CALL)
             or (start.get(thread) == (id(frame), frame.f_lasti) and seconds < _DESTRUCTOR)
             for thread, frame in _other_frames()
         ):
@@ -67,5 +66,5 @@ def _positions() -> dict[int, tuple[int, int]]:
     return {thread: (id(frame), frame.f_lasti) for thread, frame in _other_frames()}
 
 
-def _is_inside(frame: FrameType, parked: AbstractSet[CodeType]) -> bool:
-    return frame.f_code not in parked and frame.f_code.co_filename.startswith(_PACKAGE)
+def _is_inside(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(_PACKAGE)

@@ -3,8 +3,8 @@
 The system gives memory of this size anew each time, a page at a time at first touch, which takes up to four times as
 long as the copy into it. So a program that sends one large input after the other gets the memory of one that is gone.
 
-``take`` may be called on any thread. Memory is given back by a finalizer, which Python may run anywhere, also inside of
-``take``: it takes no lock and only leaves a note.
+``take`` may be called on any thread, also by a signal handler. Memory is given back by a finalizer, which Python may
+run anywhere, also inside of ``take``: it takes no lock and only leaves a note.
 """
 
 from __future__ import annotations
@@ -30,24 +30,47 @@ SLACK: Final = 8
 Block = np.ndarray[Any, np.dtype[np.uint8]]
 
 
-def _share_of_the_machine() -> int:
+# Where Linux says how much memory a container may take.
+_LIMITS: Final = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+def _an_eighth() -> int:
+    """Of the memory that this process may take."""
+    sizes = [2 << 30]
     if hasattr(os, "sysconf"):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 8
-    return 256 << 20
+        sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for path in filter(os.path.exists, _LIMITS):
+        with open(path) as file:
+            text = file.read().strip()
+        if text.isdecimal():  # otherwise "max"
+            sizes.append(int(text))
+    return min(sizes) // 8
 
 
 class HostMemory:
     """The only instance is ``host_memory``."""
 
-    __slots__ = ("_call_at", "_call_soon", "_clock", "_kept", "_lock", "_planned", "_returned", "limit")
+    __slots__ = (
+        "_bytes",
+        "_call_at",
+        "_call_soon",
+        "_clock",
+        "_kept",
+        "_lock",
+        "_planned",
+        "_returned",
+        "limit",
+    )
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
-        self.limit = _share_of_the_machine()  # bytes that may be kept
+        self.limit = _an_eighth()  # bytes that may be kept
         self._lock = threading.Lock()
         self._kept: deque[tuple[float, Block]] = deque()  # when it was given back, oldest first; under the lock
         self._returned: deque[tuple[float, Block]] = deque()  # the same, not looked at yet; any thread
-        # `_release_old` is on its way. Written without the lock: at worst it is called once too often.
+        # The bytes in both, and whether `_release_old` is on its way. Written without the lock, so they may be a little
+        # off: at worst it is called once too often.
+        self._bytes = 0
         self._planned = False
         # Who calls functions on another thread, soon and at a time of the clock; until there is somebody, nothing
         # is kept.
@@ -64,9 +87,15 @@ class HostMemory:
 
     def take(self, nbytes: int) -> Block:
         """So many bytes, uninitialised. They are given back when the array and all its views are gone."""
-        with self._lock:
-            self._note_returned()
-            block = self._fitting(nbytes)
+        block = None
+        # A signal handler or a finalizer may have come in between on this very thread, and others are not worth waiting
+        # for.
+        if self._lock.acquire(blocking=False):
+            try:
+                self._note_returned()
+                block = self._fitting(nbytes)
+            finally:
+                self._lock.release()
         if block is None:
             block = np.empty(nbytes, np.uint8)
         # Views of the block would hold the block itself; those of an array on a memoryview hold that array.
@@ -96,7 +125,8 @@ class HostMemory:
         if self._call_soon is None:
             return
         self._returned.append((self._clock(), block))
-        if not self._planned:
+        self._bytes += block.nbytes
+        if not self._planned or self._bytes > self.limit:
             self._planned = True
             self._call_soon(self._release_old)
 
@@ -106,11 +136,13 @@ class HostMemory:
         total = sum(block.nbytes for _, block in self._kept)
         while total > self.limit:
             total -= self._kept.popleft()[1].nbytes
+        self._bytes = total
 
     def _fitting(self, nbytes: int) -> Block | None:
         for index, (_, block) in reversed(list(enumerate(self._kept))):
             if nbytes <= block.nbytes <= nbytes + nbytes // SLACK:
                 del self._kept[index]
+                self._bytes -= block.nbytes
                 return block
         return None
 
@@ -131,6 +163,7 @@ class HostMemory:
             self._note_returned()
             while self._kept and self._kept[0][0] <= when:
                 released.append(self._kept.popleft())
+                self._bytes -= released[-1][1].nbytes
         released.clear()  # without the lock: it takes a while
 
 

@@ -102,6 +102,25 @@ def test_no_more_is_kept_than_the_limit_and_the_newest_first(memory: HostMemory)
     assert memory.kept() == 0
 
 
+def test_the_limit_holds_for_what_nobody_has_looked_at(memory: HostMemory, later: Later) -> None:
+    memory.limit = 2500
+    blocks = [memory.take(1000) for _ in range(10)]
+    blocks.pop()
+    later.run()
+    while blocks:
+        blocks.pop()
+        later.run()
+        assert sum(block.nbytes for _, block in [*memory._kept, *memory._returned]) <= memory.limit
+
+
+def test_taking_does_not_wait_for_the_lock(memory: HostMemory) -> None:
+    """Which the same thread may hold, where a signal handler takes memory."""
+    del (first := [memory.take(1000)])[:]
+    with memory._lock:
+        assert memory.take(1000).nbytes == 1000
+    assert memory.kept() == 2000, first
+
+
 def test_memory_is_given_up_after_a_while(memory: HostMemory, later: Later) -> None:
     blocks = [memory.take(1000), memory.take(2000)]
     blocks.pop()

@@ -121,6 +121,36 @@ ENDS = {
         time.sleep(0.1)
         leaving()
     """,
+    "daemon threads that hold a lock which the end takes": """
+        import logging, os
+        logging.basicConfig(stream=open(os.devnull, "w"), level=logging.INFO)
+        logging.raiseExceptions = False
+        def log(x):
+            while True:
+                logging.info("value %s", x)
+        for x in (matrix[0, :3].block_until_ready(), work(1000)):
+            threading.Thread(target=log, args=(x,), daemon=True).start()
+        time.sleep(0.1)
+        leaving()
+    """,
+    "a daemon thread that an older atexit hook joins": """
+        import queue
+        todo = queue.SimpleQueue()
+        def use():
+            while (function := todo.get()) is not None:
+                try:
+                    function()
+                except RuntimeError:
+                    pass
+        worker = threading.Thread(target=use, daemon=True)
+        worker.start()
+        def late():
+            for function in (lambda: float(matrix[0, 0]), lambda: last.block_until_ready(), None):
+                todo.put(function)
+            worker.join()
+        last = work(1000)
+        leaving()
+    """,
     "a long compile": """
         @aio.jit
         def many(x):
@@ -195,7 +225,7 @@ EARLY_HOOK = "import atexit\natexit.register(lambda: late())\n"
 
 
 def _program(name: str) -> str:
-    start = EARLY_HOOK if "older atexit" in name else ""
+    start = EARLY_HOOK if "older atexit hook" in name else ""
     return start + PREAMBLE + textwrap.dedent(ENDS[name])
 
 
