@@ -15,8 +15,11 @@ from ._model import Benchmark, Metric, Row, Settings, Target, present, repeated
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+ELSEWHERE = "XLA copies in the thread that calls it, where JAX's caller waits; ours hands that to another thread"
 NOTES = {
-    "reshape": "NumPy's is a view",
+    "reshape": f"{ELSEWHERE}; NumPy's is a view",
+    "concat": ELSEWHERE,
+    "stack": ELSEWHERE,
     "a[0]": "NumPy's is a view",
     "a[1:3]": "NumPy's is a view",
 }

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 SIZES = {"1 KB": 1 << 10, "64 KB": 1 << 16, "1 MB": 1 << 20, "16 MB": 1 << 24, "256 MB": 1 << 28, "1 GB": 1 << 30}
 # What a row needs at once is some times the size: sources, results and those of the other contender.
 SHARE = 8
+NOTES = {
+    "computed and read, 1 KB": "jaxlib's negation and view of the buffer alone take as long as all of JAX's",
+}
 # Ways there and back in a sample.
 TRIPS = 3
 
@@ -57,7 +60,9 @@ def rows(settings: Settings) -> Iterator[Row]:
     for name, size in list(sizes.items())[: 2 if settings.quick else None]:
         rounds = 7 if size > 1 << 26 else 21
         for way, contenders in of_size(size, jnp).items():
-            yield Row(f"{way}, {name}", contenders, {"": Metric("s", (Target(1.0, "jax"),))}, rounds, group=way)
+            row = f"{way}, {name}"
+            metrics = {"": Metric("s", (Target(1.0, "jax"),))}
+            yield Row(row, contenders, metrics, rounds, group=way, note=NOTES.get(row, ""))
 
 
 def of_size(size: int, jnp: Any) -> dict[str, dict[str, Contender]]:
