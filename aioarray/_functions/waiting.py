@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections import deque
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
+import anyio
 import anyio.to_thread
+from anyio.lowlevel import RunVar
 
 from .. import _trees, _xla
 from .._array import Array, from_host
@@ -32,6 +35,9 @@ T = TypeVar("T")
 
 # Copying so much takes less time than asking another thread to: 0.1 ms, or several times that into memory that is new.
 _COPY_HERE_BYTES = 1 << 20
+# Copies of so much, which take milliseconds of a core, leave at least half of the cores to the loop and to others.
+_LARGE_BYTES = 16 << 20
+_large_copies: RunVar[anyio.CapacityLimiter] = RunVar("aioarray_large_copies")  # one for each loop
 
 
 async def ready(tree: T) -> T:
@@ -161,8 +167,18 @@ async def device_put(tree: Any, device: _xla.Device | str | None = None) -> Any:
         if value.nbytes <= _COPY_HERE_BYTES:
             results.append(from_host(value, target))
         else:
-            results.append(await anyio.to_thread.run_sync(from_host, value, target))
+            limiter = _limiter() if value.nbytes >= _LARGE_BYTES else None
+            results.append(await anyio.to_thread.run_sync(from_host, value, target, limiter=limiter))
     return _trees.unflatten(structure, results)
+
+
+def _limiter() -> anyio.CapacityLimiter:
+    """What large copies on this loop have in common."""
+    limiter = _large_copies.get(None)
+    if limiter is None:
+        limiter = anyio.CapacityLimiter(max(1, (os.cpu_count() or 1) // 2))
+        _large_copies.set(limiter)
+    return limiter
 
 
 async def run_sync(function: Callable[..., T], /, *args: Any) -> T:
