@@ -18,7 +18,6 @@ FAST = arithmetic.negative.fast
 def on_the_fast_path(size: int) -> aio.Array:
     """An Array whose negative is launched there: soon, unless the machine takes the core away at each launch."""
     x = aio.asarray(np.ones(size, np.float32))
-    assert x._spec not in FAST
     for _ in range(100):
         assert np.asarray(-x).tolist() == [-1.0] * size
         if x._spec in FAST:
@@ -26,7 +25,7 @@ def on_the_fast_path(size: int) -> aio.Array:
     raise AssertionError("it never came there")
 
 
-@pytest.mark.parametrize(("size", "kind"), [(65, TINY), (70_001, QUICK)])
+@pytest.mark.parametrize(("size", "kind"), [(4_099, TINY), (70_001, QUICK)])
 def test_programs_that_are_not_dear_come_to_the_fast_path(size: int, kind: int) -> None:
     x = on_the_fast_path(size)
     assert FAST[x._spec][3].launch_class.current == kind

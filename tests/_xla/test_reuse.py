@@ -155,12 +155,19 @@ def test_release(memory: HostMemory) -> None:
 # The one of the process
 
 
-def test_copies_of_large_arrays_take_it_and_delete_gives_it_up() -> None:
+@pytest.fixture
+def nothing_kept() -> None:
+    """Nor on its way there from other tests."""
     aio.zeros(1).block_until_ready()
-    source = np.ones(LARGE_BYTES // 4, np.float32)
-    array = aio.asarray(source)
+    gc.collect()
     _xla.collect_garbage()
     host_memory.release()
+
+
+@pytest.mark.usefixtures("nothing_kept")
+def test_copies_of_large_arrays_take_it_and_delete_gives_it_up() -> None:
+    source = np.ones(LARGE_BYTES // 4, np.float32)
+    array = aio.asarray(source)
     del array
     _xla.collect_garbage()
     assert host_memory.kept() >= LARGE_BYTES
@@ -175,8 +182,8 @@ def test_copies_of_large_arrays_take_it_and_delete_gives_it_up() -> None:
     assert host_memory.kept() == 0
 
 
+@pytest.mark.usefixtures("nothing_kept")
 def test_what_is_small_is_not_kept() -> None:
-    host_memory.release()
     empty_aligned((LARGE_BYTES // 8,), np.dtype(np.float32))
     assert host_memory.kept() == 0
 
