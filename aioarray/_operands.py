@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 import numpy as np
 
 from . import _config, _copies, _dtypes, _xla
-from ._engine import LIMIT_SECONDS, QUICK, Pending, Program, engine
+from ._engine import DEAR, LIMIT_SECONDS, QUICK, Pending, Program, engine
 from ._errors import DeletedArrayError
 from ._graph import ArraySpec, Definition, Graph, Node, array_spec, input_node, operations
 
@@ -213,7 +213,8 @@ def find_program(
 
 def _timed(program: Program) -> Callable[[Any], Any]:
     """``program.execute`` for the fast path of a program that may turn out to hold its caller for too long."""
-    execute = program.execute
+    execute, launch_class = program.execute, program.launch_class
+    assert launch_class is not None
 
     def timed(buffers: Any) -> Any:
         start = perf_counter()
@@ -221,6 +222,7 @@ def _timed(program: Program) -> Callable[[Any], Any]:
         seconds = perf_counter() - start
         if seconds > LIMIT_SECONDS:
             engine.scheduler.launched_slowly(program, seconds)
+        if launch_class.current == DEAR:  # or since a launch off the fast path, which began before this one
             engine.programs.leave_fast_path(program)
         return results
 
