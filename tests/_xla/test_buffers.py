@@ -363,6 +363,9 @@ def test_what_is_large_is_copied_too_into_memory_that_is_given_back(dtype) -> No
 def test_large_memory_is_free_when_delete_returns() -> None:
     array = np.ones(LARGE, np.float32)
     spec = Spec(LARGE, np.float32)
+    gc.collect()
+    _xla.collect_garbage()
+    _xla.host_memory.release()  # or memory of a test before would be taken again
     tracemalloc.start()
     try:
         buffer = _xla.put(array, spec, _xla.default_device())
