@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from weakref import ReferenceType
 
     from .launch import Launch, Pending
+
+LOOK_UP_SECONDS: Final = 0.5
 
 
 class ThreadWaiter:
@@ -24,7 +26,9 @@ class ThreadWaiter:
         self._lock.release()
 
     def wait(self) -> None:
-        self._lock.acquire()
+        # The main thread looks up now and then: a signal that the system gave to another thread does not interrupt it.
+        while not self._lock.acquire(timeout=LOOK_UP_SECONDS):
+            pass
 
 
 class Following(Protocol):

@@ -278,6 +278,13 @@ INTERRUPTED = {
         leaving()
         results[-1].block_until_ready()
     """,
+    "blocking, and another thread takes the signal": """
+        import signal
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        results = [work(10) for _ in range(200)]
+        leaving()
+        results[-1].block_until_ready()
+    """,
     "enqueueing": """
         leaving()
         while True:
