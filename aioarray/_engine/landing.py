@@ -100,7 +100,8 @@ class Landing(Observing):
     def land(self, launch: Launch) -> None:
         """``launch`` is ready: note that, and what else has become ready meanwhile. Any thread."""
         buffer = self.flying.get(launch)
-        if buffer is None or outcome(buffer) is not None or not self._land_alone(launch):
+        alone = buffer is not None and len(self.flying) == 1 and outcome(buffer) is None
+        if not (alone and self._land_alone(launch)):
             self._land_all()
 
     def _land_alone(self, launch: Launch) -> bool:

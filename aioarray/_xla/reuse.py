@@ -39,11 +39,12 @@ def _an_eighth() -> int:
     sizes = [2 << 30]
     if hasattr(os, "sysconf"):
         sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    for path in filter(os.path.exists, _LIMITS):
-        with open(path) as file:
-            text = file.read().strip()
-        if text.isdecimal():  # otherwise "max"
-            sizes.append(int(text))
+    for path in _LIMITS:
+        if os.access(path, os.R_OK):
+            with open(path) as file:
+                text = file.read().strip()
+            if text.isdecimal():  # otherwise "max"
+                sizes.append(int(text))
     return min(sizes) // 8
 
 
@@ -64,7 +65,7 @@ class HostMemory:
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
-        self.limit = _an_eighth()  # bytes that may be kept
+        self.limit = 0  # bytes that may be kept
         self._lock = threading.Lock()
         self._kept: deque[tuple[float, Block]] = deque()  # when it was given back, oldest first; under the lock
         self._returned: deque[tuple[float, Block]] = deque()  # the same, not looked at yet; any thread
@@ -83,6 +84,7 @@ class HostMemory:
         call_at: Callable[[float, Callable[[], None]], None],
     ) -> None:
         """Begin to keep memory. ``call_soon`` takes no lock."""
+        self.limit = _an_eighth()
         self._call_soon, self._call_at = call_soon, call_at
 
     def take(self, nbytes: int) -> Block:

@@ -29,6 +29,10 @@ class Copying:
         self._original = waiting.from_host
         monkeypatch.setattr(waiting, "from_host", self)
 
+    async def all_begun(self) -> None:
+        for _ in range(MOST):
+            await anyio.to_thread.run_sync(self.begun.acquire)
+
     def __call__(self, value: np.ndarray, device: Any) -> aio.Array:
         if value.nbytes < waiting._LARGE_BYTES:
             return self._original(value, device)
@@ -56,8 +60,7 @@ async def test_large_copies_leave_cores_to_the_loop_and_hold_up_no_smaller_ones(
     async with anyio.create_task_group() as tasks:
         for _ in range(MOST + 2):
             tasks.start_soon(put)
-        for _ in range(MOST):
-            await anyio.to_thread.run_sync(copying.begun.acquire)
+        await copying.all_begun()
         smaller = np.ones(waiting._COPY_HERE_BYTES + 1, np.uint8)
         assert (await aio.device_put(smaller)).shape == smaller.shape
         assert results == []
@@ -75,8 +78,7 @@ async def test_a_large_copy_that_waits_for_its_turn_is_cancelled_at_once(
     async with anyio.create_task_group() as tasks:
         for _ in range(MOST):
             tasks.start_soon(aio.device_put, LARGE)
-        for _ in range(MOST):
-            await anyio.to_thread.run_sync(copying.begun.acquire)
+        await copying.all_begun()
         with anyio.CancelScope() as scope:
             scope.cancel()
             await aio.device_put(LARGE)
