@@ -20,7 +20,33 @@ from typing import TYPE_CHECKING
 
 from . import compile_cache, errors, lax
 from ._array import Array
-from ._config import default_dtypes
+from ._array.sync_reads import sync_reads
+from ._array.trees import register_tree_node
+from ._base.config import default_dtypes
+from ._base.scalar_types import (
+    bfloat16,
+    bool,
+    complex64,
+    complex128,
+    float8_e4m3b11fnuz,
+    float8_e4m3fn,
+    float8_e4m3fnuz,
+    float8_e5m2,
+    float8_e5m2fnuz,
+    float16,
+    float32,
+    float64,
+    int4,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint4,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 from ._functions.arithmetic import (
     abs,
     add,
@@ -186,32 +212,6 @@ from ._functions.waiting import (
     to_host,
 )
 from ._jit import ShapeDtype, compile_budget, eval_shape, jit, warmup
-from ._scalar_types import (
-    bfloat16,
-    bool,
-    complex64,
-    complex128,
-    float8_e4m3b11fnuz,
-    float8_e4m3fn,
-    float8_e4m3fnuz,
-    float8_e5m2,
-    float8_e5m2fnuz,
-    float16,
-    float32,
-    float64,
-    int4,
-    int8,
-    int16,
-    int32,
-    int64,
-    uint4,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
-from ._sync_reads import sync_reads
-from ._trees import register_tree_node
 from ._xla import Device, devices
 
 newaxis = None

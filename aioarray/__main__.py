@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from .serving import _server  # FastAPI and uvicorn are optional
+    from .serving import _server
     from .serving._resolve import ModelOptions
 
     batcher = {"max_delay": options.max_delay, "max_queue": options.max_queue, "max_wait": options.max_wait}

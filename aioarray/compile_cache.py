@@ -106,7 +106,7 @@ def freeze() -> None:
     >>> aio.compile_cache.freeze()
     >>> f(x)
     Traceback (most recent call last):
-    aioarray._errors.CompileBudgetError: <lambda> needs a new program, but the compile cache is frozen...
+    aioarray.errors.CompileBudgetError: <lambda> needs a new program, but the compile cache is frozen...
     >>> aio.compile_cache.thaw()
     """
     budget.freeze()

@@ -4,7 +4,7 @@
 'AioArrayError'
 """
 
-from ._errors import (
+from ._base.errors import (
     AioArrayError,
     CompileBudgetError,
     CompileBudgetWarning,

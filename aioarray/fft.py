@@ -11,8 +11,8 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias
 
-from . import _config, _dtypes
-from ._call import ArrayLike, call
+from ._array import ArrayLike, call
+from ._base import config, dtypes
 from ._functions._arguments import DeviceLike, DTypeLike, axes_of, axis_of, device_of, dtype_of
 from ._ops import fft as transforms
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ._array import Array
-    from ._dtypes import DType
+    from ._base.dtypes import DType
     from ._graph import Definition, Node
 
 __all__ = [
@@ -245,8 +245,8 @@ def irfft2(
 
 
 def _frequency_dtype(function: str, dtype: DTypeLike | None) -> DType:
-    chosen = dtype_of(dtype) or _config.current().real
-    if chosen not in _dtypes.REAL_FLOATING:
+    chosen = dtype_of(dtype) or config.current().real
+    if chosen not in dtypes.REAL_FLOATING:
         raise TypeError(f"{function}: dtype {chosen.name} is not allowed; it takes real floating-point dtypes")
     return chosen
 

@@ -12,23 +12,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from . import _dtypes, _trees
-from ._array import Array
+from ._array import Array, Recording, TracedArray, tracing, trees
+from ._base import dtypes
 from ._graph import Graph, Node, array_spec, input_node
 from ._jit.regions import Traced, close, difference, in_trace, nodes, trace_body
 from ._ops import control
 from ._ops._primitives import add, less, select, subtract
 from ._ops._rules import CONVERT, broadcast_to, convert, promote, scalar
-from ._traced import Recording, TracedArray
-from ._tracing import tracing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ._array import ArrayLike
-    from ._dtypes import DType
+    from ._array.trees import TreeDef
+    from ._base.dtypes import DType
     from ._graph import ArraySpec
-    from ._trees import TreeDef
 
 __all__ = ["cond", "fori_loop", "map", "scan", "switch", "while_loop"]
 
@@ -47,9 +45,9 @@ def cond(pred: ArrayLike, true_fun: Callable[..., T], false_fun: Callable[..., T
 
     def build(recording: Recording, pred: TracedArray, operands: tuple[Any, ...]) -> T:
         node = pred._node
-        if node.ndim or node.dtype not in _dtypes.INTEGRAL_OR_BOOLEAN:
+        if node.ndim or node.dtype not in dtypes.INTEGRAL_OR_BOOLEAN:
             raise TypeError(f"cond: pred is {node.spec}; it takes a boolean of no dimensions")
-        index = select(convert(node, _dtypes.bool_), scalar(0, _dtypes.int32), scalar(1, _dtypes.int32))
+        index = select(convert(node, dtypes.bool_), scalar(0, dtypes.int32), scalar(1, dtypes.int32))
         return _branch(recording, "cond", index, {"true_fun": true_fun, "false_fun": false_fun}, operands)
 
     return in_trace("cond", build, pred, operands)  # type: ignore[no-any-return]
@@ -68,7 +66,7 @@ def switch(index: ArrayLike, branches: Sequence[Callable[..., T]], /, *operands:
 
     def build(recording: Recording, index: TracedArray, operands: tuple[Any, ...]) -> T:
         node = index._node
-        if node.ndim or node.dtype not in _dtypes.INTEGRAL:
+        if node.ndim or node.dtype not in dtypes.INTEGRAL:
             raise TypeError(f"switch: index is {node.spec}; it takes an integer of no dimensions")
         named = {f"branches[{i}]": function for i, function in enumerate(branches)}
         return _branch(recording, "switch", node, named, operands)
@@ -79,7 +77,7 @@ def switch(index: ArrayLike, branches: Sequence[Callable[..., T]], /, *operands:
 def _branch(
     recording: Recording, name: str, index: Node, functions: dict[str, Callable[..., T]], operands: tuple[Any, ...]
 ) -> T:
-    leaves, structure = _trees.flatten(operands)
+    leaves, structure = trees.flatten(operands)
 
     def call(function: Callable[..., T]) -> Callable[[list[TracedArray]], T]:
         # Operands are given as arrays of the branch itself, which it may update in place.
@@ -94,25 +92,25 @@ def _branch(
 def _agreed(recording: Recording, name: str, labels: list[str], traced: list[Traced]) -> list[Traced]:
     """The branches with weak results in the dtype that others have; ``TypeError`` if that does not make them agree."""
     first = traced[0]
-    dtypes: list[DType] = []
+    common: list[DType] = []
     for position in range(len(first.outputs)):
         column = [branch.outputs[position] for branch in traced if position < len(branch.outputs)]
         strong = [node.dtype for node in column if not node.weak]
-        dtypes.append(strong[0] if strong else column[0].dtype)
+        common.append(strong[0] if strong else column[0].dtype)
     for label, branch in zip(labels, traced, strict=True):
         same = branch.structure == first.structure and all(
             node.shape == other.shape and (node.weak or node.dtype == dtype)
-            for node, other, dtype in zip(branch.outputs, first.outputs, dtypes, strict=True)
+            for node, other, dtype in zip(branch.outputs, first.outputs, common, strict=True)
         )
         if not same:
-            wanted = [array_spec(n.shape, d) for n, d in zip(first.outputs, dtypes, strict=True)]
+            wanted = [array_spec(n.shape, d) for n, d in zip(first.outputs, common, strict=True)]
             found = [node.spec for node in branch.outputs]
             text = difference(f"{labels[0]} gives", first.structure, wanted, f"{label}", branch.structure, found)
             raise TypeError(f"{name}: branches must give the same; {text}")
     agreed = []
     for branch in traced:
         graph, around = branch.body
-        outputs = tuple([convert(node, dtype) for node, dtype in zip(graph.outputs, dtypes, strict=True)])
+        outputs = tuple([convert(node, dtype) for node, dtype in zip(graph.outputs, common, strict=True)])
         agreed.append(Traced(control.Body(Graph(graph.name, graph.inputs, outputs), around), branch.structure))
     return agreed
 
@@ -152,7 +150,7 @@ def _settled(
 def _fits(before: Node, after: Node) -> bool:
     if before.shape != after.shape:
         return False
-    narrower = _dtypes.dtype_rank(after.dtype) <= _dtypes.dtype_rank(before.dtype)
+    narrower = dtypes.dtype_rank(after.dtype) <= dtypes.dtype_rank(before.dtype)
     return before.weak or before.dtype == after.dtype or (after.weak and narrower)
 
 
@@ -167,7 +165,7 @@ def while_loop(cond_fun: Callable[[Carry], Any], body_fun: Callable[[Carry], Car
     """
 
     def build(recording: Recording, init: Carry) -> Carry:
-        leaves, structure = _trees.flatten(init)
+        leaves, structure = trees.flatten(init)
 
         def record(specs: list[ArraySpec]) -> _Turn:
             with Recording("body_fun of while_loop", recording.device) as child:
@@ -182,7 +180,7 @@ def while_loop(cond_fun: Callable[[Carry], Any], body_fun: Callable[[Carry], Car
             [node.spec for node in carried],
         )
         outputs = condition.outputs
-        if len(outputs) != 1 or outputs[0].ndim or outputs[0].dtype != _dtypes.bool_:
+        if len(outputs) != 1 or outputs[0].ndim or outputs[0].dtype != dtypes.bool_:
             given = ", ".join([str(node.spec.on(None)) for node in outputs]) or "nothing"
             raise TypeError(f"while_loop: cond_fun gives {given}; it must give a boolean of no dimensions")
         body = close(recording, turn.child, turn.carried)
@@ -208,10 +206,10 @@ def fori_loop(
 
     def build(recording: Recording, lower: TracedArray, upper: TracedArray, init: Carry) -> Carry:
         for label, bound in (("lower", lower), ("upper", upper)):
-            if bound.ndim or bound.dtype not in _dtypes.INTEGRAL:
+            if bound.ndim or bound.dtype not in dtypes.INTEGRAL:
                 raise TypeError(f"fori_loop: {label} is {bound._spec}; it takes an integer of no dimensions")
         start, stop = _bounds(lower._node, upper._node)
-        leaves, structure = _trees.flatten(init)
+        leaves, structure = trees.flatten(init)
 
         def record(specs: list[ArraySpec]) -> _Turn:
             with Recording("body_fun of fori_loop", recording.device) as child:
@@ -254,23 +252,23 @@ def scan(
     >>> total, sums
     (Array(6, dtype=int32), Array([1, 3, 6], dtype=int32))
     """
-    count = _length(_trees.flatten(xs)[0], length)
+    count = _length(trees.flatten(xs)[0], length)
 
     def build(recording: Recording, init: Carry, xs: Any) -> tuple[Carry, Any]:
-        leaves, structure = _trees.flatten(init)
-        rows, row_structure = _trees.flatten(xs)
+        leaves, structure = trees.flatten(init)
+        rows, row_structure = trees.flatten(xs)
         y_structure: list[TreeDef] = []
 
         def record(specs: list[ArraySpec]) -> _Turn:
             with Recording("f of scan", recording.device) as child:
-                index = child.argument(array_spec((), _dtypes.int32))._node
+                index = child.argument(array_spec((), dtypes.int32))._node
                 values = [child.argument(spec) for spec in specs]
                 place = subtract(scalar(count - 1, index.dtype), index) if reverse else index
                 row = [TracedArray(child, _row(child.node("scan", x), place)) for x in rows]
                 result: Any = f(structure.unflatten(values), row_structure.unflatten(row))
                 if not isinstance(result, tuple) or len(result) != 2:
                     raise TypeError(f"scan: f must give a pair (carry, y), it gives a {type(result).__name__}")
-                ys, y_tree = _trees.flatten(result[1])
+                ys, y_tree = trees.flatten(result[1])
                 y_structure[:] = [y_tree]
                 stacked = []
                 for y in ys:
@@ -281,7 +279,7 @@ def scan(
 
         carried, turn = _settled("scan", "f", structure, nodes(leaves), record)
         buffers = [broadcast_to(scalar(0, node.dtype), node.shape) for node in turn.others]
-        start, stop = scalar(0, _dtypes.int32), scalar(count, _dtypes.int32)
+        start, stop = scalar(0, dtypes.int32), scalar(count, dtypes.int32)
         results = _count(recording, turn, start, stop, carried, buffers, True)
         last = _tree(recording, structure, results[: len(carried)])
         return last, _tree(recording, y_structure[0], results[len(carried) :])
@@ -329,7 +327,7 @@ def _row(x: Node, index: Node) -> Node:
 
 
 def _turn(child: Recording, carry: Any, others: Sequence[Node] = ()) -> _Turn:
-    leaves, structure = _trees.flatten(carry)
+    leaves, structure = trees.flatten(carry)
     return _Turn(child, structure, [child.node(child.name, leaf) for leaf in leaves], list(others))
 
 

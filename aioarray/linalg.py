@@ -15,7 +15,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Literal, NamedTuple, SupportsIndex, TypeAlias
 
-from ._call import ArrayLike, call
+from ._array import ArrayLike, call
 from ._functions._arguments import DTypeLike, axes_of, axis_of, dtype_of
 from ._functions.linear_algebra_basics import matmul, matrix_transpose, tensordot, vecdot
 from ._ops import contraction, matrix_functions, norms

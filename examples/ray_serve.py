@@ -79,7 +79,7 @@ def deploy(sources: Any, *, low: int = 1, high: int = 4, cores: float = 1.0) -> 
 
 async def embedder() -> Any:
     """The model, loaded where it is served."""
-    from aioarray.serving.models.minilm import minilm  # its packages need to be there on the replicas alone
+    from aioarray.serving.models.minilm import minilm
 
     return await minilm()
 

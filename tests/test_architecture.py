@@ -20,17 +20,16 @@ PACKAGE = "aioarray"
 LAYERS: dict[str, int] = {
     name: layer
     for layer, names in {
-        0: "_errors _config _dtypes _host_values _scalar_types",
+        0: "_base",
         1: "_xla",
         2: "_graph",
         3: "_ops",
-        4: "_lower",
-        5: "_engine",
-        6: "_array _at _call _copies _exchange _host_reads _indexing _metadata _methods _operands _sync_reads _traced "
-        "_tracing _trees _value",
-        7: "_functions _instruments _jit",
+        4: "_engine",
+        5: "_dispatch",
+        6: "_array _observe",
+        7: "_functions _jit",
         8: "compile_cache errors linalg fft random nn lax io export profiling",
-        9: "serving testing __main__",
+        9: "onnx serving testing __main__",
     }.items()
     for name in names.split()
 }
@@ -282,15 +281,15 @@ def test_checker_accepts(bodies: dict[str, str]) -> None:
             "if x:\n    from aioarray.nn import y",
             "3: imports aioarray.nn of layer 8 from layer 7;",
         ),
-        ("_lower.py", "import jaxlib.mlir", "2: imports jaxlib.mlir; only aioarray/_xla may"),
-        ("_lower.py", "from jaxlib import mlir, utils", "2: imports jaxlib; only aioarray/_xla may"),
+        ("_graph/lower.py", "import jaxlib.mlir", "2: imports jaxlib.mlir; only aioarray/_xla may"),
+        ("_graph/lower.py", "from jaxlib import mlir, utils", "2: imports jaxlib; only aioarray/_xla may"),
         ("_xla/a.py", "from jax.numpy import sin", "2: imports jax.numpy; aioarray does not use jax"),
-        ("_config.py", "def f():\n    import os", "3: imports os inside a function;"),
-        ("_config.py", "async def f():\n    class C:\n        import os", "4: imports os inside a function;"),
-        ("_config.py", "f = lambda: __import__('os')", "2: imports os inside a function;"),
-        ("_config.py", "def f(n):\n    importlib.import_module(n)", "3: imports <computed> inside a function;"),
+        ("_base.py", "def f():\n    import os", "3: imports os inside a function;"),
+        ("_base.py", "async def f():\n    class C:\n        import os", "4: imports os inside a function;"),
+        ("_base.py", "f = lambda: __import__('os')", "2: imports os inside a function;"),
+        ("_base.py", "def f(n):\n    importlib.import_module(n)", "3: imports <computed> inside a function;"),
         ("unplaced.py", "", "1: unplaced is in no layer;"),
-        ("_config.py", "x = 1\n" * 600, "602: 602 lines; 600 at most"),
+        ("_base.py", "x = 1\n" * 600, "602: 602 lines; 600 at most"),
     ],
 )
 def test_checker_reports_file_and_line(file: str, body: str, expected: str) -> None:
@@ -299,7 +298,7 @@ def test_checker_reports_file_and_line(file: str, body: str, expected: str) -> N
 
 
 def test_checker_reports_a_missing_docstring() -> None:
-    assert check({"aioarray/_config.py": "x = 1\n"}, {}) == ["aioarray/_config.py:1: the module has no docstring"]
+    assert check({"aioarray/_base.py": "x = 1\n"}, {}) == ["aioarray/_base.py:1: the module has no docstring"]
 
 
 def test_checker_reports_each_import_along_a_cycle() -> None:

@@ -7,7 +7,8 @@ import pickle
 
 import pytest
 
-from aioarray import _errors, errors
+from aioarray import errors
+from aioarray._base import errors as base_errors
 
 
 def device_error() -> errors.DeviceError:
@@ -78,7 +79,7 @@ def test_the_warning_is_not_an_error() -> None:
 
 def test_all_exceptions_are_public_and_drawn_in_the_tree() -> None:
     defined = {
-        name for name, value in vars(_errors).items() if isinstance(value, type) and issubclass(value, Exception)
+        name for name, value in vars(base_errors).items() if isinstance(value, type) and issubclass(value, Exception)
     }
     assert set(errors.__all__) == defined
-    assert all(name in _errors.__doc__ for name in defined)
+    assert all(name in base_errors.__doc__ for name in defined)

@@ -7,7 +7,8 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
-from .. import _config, _xla
+from .. import _xla
+from .._base import config
 from . import instruments
 from .compiler import Compiler
 from .cost import DEAR, LIMIT_SECONDS, QUICK
@@ -56,11 +57,11 @@ class Engine:
             # Threads inside PJRT while the interpreter goes down crash it, so they end first.
             atexit.register(self._close)
             os.register_at_fork(after_in_child=self._after_fork_in_child)
-            _config.call_when_overridden(self.scheduler.close_fast_path)
+            config.call_when_overridden(self.scheduler.close_fast_path)
             self.threads.open([*self.scheduler.first_threads(), *self.compiler.first_threads()])
             Failure.report = self.threads.log
             _xla.host_memory.keep(self.threads.call_soon, self.scheduler.timer.call_at)
-            self.scheduler.start(fast_path=not _config.overridden())
+            self.scheduler.start(fast_path=not config.overridden())
             self._started = True
 
     def _close(self) -> None:

@@ -7,7 +7,7 @@ import warnings
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Literal
 
-from .._errors import CompileBudgetError, CompileBudgetWarning
+from .._base.errors import CompileBudgetError, CompileBudgetWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from .. import _xla
-from .._lower import lower
+from .._graph.lower import lower
 from . import budget, cost, instruments
 from .cost import LaunchClass
 from .disk_cache import LIMIT_BYTES, DiskCache

@@ -9,7 +9,7 @@ import traceback
 from sys import get_coroutine_origin_tracking_depth
 from typing import TYPE_CHECKING, ClassVar
 
-from .._errors import AioArrayError, CompileError, DeviceError
+from .._base.errors import AioArrayError, CompileError, DeviceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ PJRT until a launch is ready. Compile workers (``compiler``) report programs tha
 One re-entrant lock guards all state, of which ``window`` has the lower half; ``observing`` has what tests and profiles
 are served with, ``landing`` the watchers.
 
-``Scheduler.open`` alone is read without the lock, by the fast path in ``_call``: as long as it is True, a tiny program
+``Scheduler.open`` alone is read without the lock, by the fast path: as long as it is True, a tiny program
 whose inputs are ready may be launched right there.
 """
 

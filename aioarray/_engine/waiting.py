@@ -189,7 +189,7 @@ def current_host() -> Host:
             host = _current.host = AsyncioHost(loop)
         return host
     if in_event_loop():
-        from ._trio import TrioHost  # trio is optional; it is loaded by now
+        from ._trio import TrioHost
 
         return TrioHost()
     raise RuntimeError("await of an Array outside asyncio and trio; use block_until_ready() there")

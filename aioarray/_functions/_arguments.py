@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
 
 import numpy as np
 
-from .. import _dtypes, _xla
+from .. import _xla
+from .._base import dtypes
 from .._xla import Device
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 # Whatever numpy.dtype() understands: a dtype object, a name, a scalar type.
 DTypeLike: TypeAlias = np.dtype | str | type
@@ -57,7 +58,7 @@ def axis_of(function: str, axis: SupportsIndex) -> int:
 
 def dtype_of(dtype: DTypeLike | None) -> DType | None:
     """``dtype`` as a dtype that devices have, None as it is."""
-    return None if dtype is None else _dtypes.as_dtype(dtype)
+    return None if dtype is None else dtypes.as_dtype(dtype)
 
 
 def device_of(device: DeviceLike | None) -> Device | None:

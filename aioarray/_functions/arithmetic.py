@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .._array import Array
-from .._call import ArrayLike, binary, call, unary
+from .._array import Array, ArrayLike, binary, call, unary
 from .._ops import arithmetic, power
 
 __all__ = [

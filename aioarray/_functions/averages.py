@@ -5,9 +5,8 @@ from __future__ import annotations
 import operator
 from typing import Literal, overload
 
-from .. import _dtypes
-from .._array import Array, ArrayLike, as_array
-from .._call import call, fused
+from .._array import Array, ArrayLike, as_array, call, fused
+from .._base import dtypes
 from .._ops import scan
 from .._ops._rules import normalize_axes
 from ._arguments import Axes, DTypeLike, axes_of, axis_of, dtype_of
@@ -120,8 +119,8 @@ def _average(x: ArrayLike, weights: ArrayLike | None, /, *, axis: Axes, keepdims
         return result, full(result.shape, count, dtype=result.dtype)
     factors = as_array("average", weights)
     dtype = result_type(array, factors)
-    if dtype in _dtypes.INTEGRAL_OR_BOOLEAN:
-        dtype = _dtypes.default_for_rank(2)
+    if dtype in dtypes.INTEGRAL_OR_BOOLEAN:
+        dtype = dtypes.default_for_rank(2)
     array, factors = astype(array, dtype), astype(factors, dtype)
     if factors.shape != array.shape:
         axes = normalize_axes("average", axis, array.ndim)
@@ -182,7 +181,7 @@ def corrcoef(
         return divide(covariance, covariance)
     deviation = sqrt(real(diag(covariance)))
     result = divide(divide(covariance, deviation[:, None]), deviation[None, :])
-    if result.dtype in _dtypes.COMPLEX:
+    if result.dtype in dtypes.COMPLEX:
         limited = clip(real(result), -1, 1) + clip(imag(result), -1, 1) * 1j
         return astype(limited, result.dtype)
     return clip(result, -1, 1)
@@ -197,14 +196,14 @@ def _covariance(
     ddof: int | None,
     fweights: ArrayLike | None,
     aweights: ArrayLike | None,
-    dtype: _dtypes.DType | None,
+    dtype: dtypes.DType | None,
 ) -> Array:
     variables = [_variables(function, x, rowvar)]
     if y is not None:
         variables.append(_variables(function, y, rowvar))
     target = dtype or result_type(*variables)
-    if target in _dtypes.INTEGRAL_OR_BOOLEAN:
-        target = _dtypes.default_for_rank(2)
+    if target in dtypes.INTEGRAL_OR_BOOLEAN:
+        target = dtypes.default_for_rank(2)
     rows = concat([astype(v, target) for v in variables], axis=0)
     freedom = operator.index(ddof) if ddof is not None else 0 if bias else 1
     count = rows.shape[1]
@@ -215,7 +214,7 @@ def _covariance(
         weight = as_array(function, given)
         if weight.shape != (count,):
             raise ValueError(f"{function}: {name} have shape {weight.shape}; it takes ({count},), one per observation")
-        weight = astype(weight, _dtypes.real_of(target))
+        weight = astype(weight, dtypes.real_of(target))
         weights = weight if weights is None else multiply(weights, weight)
     if weights is None:
         center = mean(rows, axis=1, keepdims=True)
@@ -232,7 +231,7 @@ def _covariance(
         elif freedom and aweights is not None:
             scale = total - divide(freedom * sum(weights * astype(as_array(function, aweights), weights.dtype)), total)
         scale = where(scale <= 0, 0, scale)
-    product = matmul(rows, conj(weighted.T) if target in _dtypes.COMPLEX else weighted.T)
+    product = matmul(rows, conj(weighted.T) if target in dtypes.COMPLEX else weighted.T)
     covariance = divide(product, scale)
     return reshape(covariance, ()) if covariance.size == 1 else covariance
 

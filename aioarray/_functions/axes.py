@@ -5,8 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Literal
 
-from .._array import Array, ArrayLike, as_array
-from .._call import call, fused
+from .._array import Array, ArrayLike, as_array, call, fused
 from .._ops import movement
 from .._ops._rules import normalize_axes, normalize_axis
 from ._arguments import axis_of

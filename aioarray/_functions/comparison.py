@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
-from .._call import ArrayLike, binary, call, unary
-from .._methods import bound_of
+from .._array import ArrayLike, binary, bound_of, call, unary
 from .._ops import comparison, logical
 from .searching import nonzero
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from .._call import ArrayLike, call
+from .._array import ArrayLike, call
 from .._ops import correlation
 
 if TYPE_CHECKING:

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 import numpy as np
 
-from .. import _config, _dtypes, _xla
-from .._array import Array
-from .._call import ArrayLike, call, from_host
+from .. import _xla
+from .._array import Array, ArrayLike, call, from_host
+from .._base import config, dtypes
+from .._base.host_values import host_array
 from .._engine import engine
 from .._graph import Definition, Node, array_spec
-from .._host_values import host_array
 from .._ops import creation, movement
 from ._arguments import DeviceLike, DTypeLike, Shape, device_of, dtype_of, shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .._dtypes import DType, Scalar
+    from .._base.dtypes import DType, Scalar
 
 __all__ = [
     "arange",
@@ -63,7 +63,7 @@ def _small(shape: tuple[int, ...], dtype: DType) -> bool:
 
 
 def _real(dtype: DTypeLike | None) -> DType:
-    return dtype_of(dtype) or _config.current().real
+    return dtype_of(dtype) or config.current().real
 
 
 # Host values
@@ -143,7 +143,7 @@ def _stacked(sequence: Sequence[Any]) -> Array:
 
 
 def _is_complex_to_real(source: np.dtype, target: DType) -> bool:
-    return source.kind == "c" and target not in _dtypes.COMPLEX | _dtypes.BOOLEAN
+    return source.kind == "c" and target not in dtypes.COMPLEX | dtypes.BOOLEAN
 
 
 def from_dlpack(x: SupportsDLPack, /, *, device: DeviceLike | None = None, copy: bool | None = None) -> Array:
@@ -181,7 +181,7 @@ def from_dlpack(x: SupportsDLPack, /, *, device: DeviceLike | None = None, copy:
 
 def _dlpack_dtype(x: Any) -> DType:
     # Every library has a dtype object of its own; the last part of its name is common to all.
-    return _dtypes.as_dtype(str(x.dtype).rpartition(".")[2])
+    return dtypes.as_dtype(str(x.dtype).rpartition(".")[2])
 
 
 # Constants
@@ -346,12 +346,12 @@ def arange(
     target = dtype_of(dtype)
     if target is None:
         whole = all(isinstance(x, int) for x in (start, stop, step))
-        target = _dtypes.default_for_rank(1 if whole else 2)
+        target = dtypes.default_for_rank(1 if whole else 2)
     length = _arange_length(start, stop, step)
     if _small((length,), target):
         return _fresh(np.arange(start, stop, step, dtype=target), device)
     first, second = np.asarray(start).astype(target), np.asarray(start + step).astype(target)
-    wide = np.dtype("float32") if target in _dtypes.REAL_FLOATING and target.itemsize < 4 else target
+    wide = np.dtype("float32") if target in dtypes.REAL_FLOATING and target.itemsize < 4 else target
     delta = second.astype(wide) - first.astype(wide)
     return call(creation.arange, (first, delta), length, target, device=device_of(device))
 
@@ -402,8 +402,8 @@ def linspace(
         return _linspace_between(start, stop, count, dtype_of(dtype), endpoint, device)
     first, last = _number("linspace", "start", start), _number("linspace", "stop", stop)
     is_complex = isinstance(first, complex) or isinstance(last, complex)
-    target = dtype_of(dtype) or _dtypes.default_for_rank(3 if is_complex else 2)
-    if is_complex and target not in _dtypes.COMPLEX:
+    target = dtype_of(dtype) or dtypes.default_for_rank(3 if is_complex else 2)
+    if is_complex and target not in dtypes.COMPLEX:
         raise TypeError(f"linspace: complex bounds do not fit in {target.name}; use a complex dtype")
     if _small((count,), target):
         return _fresh(np.linspace(first, last, count, endpoint=endpoint).astype(target), device)
@@ -425,11 +425,11 @@ def _linspace_between(
         if x.ndim:
             raise ValueError(f"linspace: a bound of shape {x.shape}; bounds are numbers or Arrays of no dimensions")
     numbers = [x for x in (start, stop) if not isinstance(x, Array)]
-    dtypes = [x.dtype if x.dtype in _dtypes.FLOATING else _config.current().real for x in arrays]
-    common = reduce(_dtypes.promote, dtypes)
-    is_complex = common in _dtypes.COMPLEX or any(isinstance(x, (complex, np.complexfloating)) for x in numbers)
-    target = dtype or (_dtypes.complex_of(_dtypes.real_of(common)) if is_complex else common)
-    if is_complex and target not in _dtypes.COMPLEX:
+    kinds = [x.dtype if x.dtype in dtypes.FLOATING else config.current().real for x in arrays]
+    common = reduce(dtypes.promote, kinds)
+    is_complex = common in dtypes.COMPLEX or any(isinstance(x, (complex, np.complexfloating)) for x in numbers)
+    target = dtype or (dtypes.complex_of(dtypes.real_of(common)) if is_complex else common)
+    if is_complex and target not in dtypes.COMPLEX:
         raise TypeError(f"linspace: complex bounds do not fit in {target.name}; use a complex dtype")
     wide = np.dtype("complex128" if is_complex else "float64")
     ends = tuple(x if isinstance(x, Array) else np.asarray(x, wide) for x in (start, stop))

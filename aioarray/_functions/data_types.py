@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import ml_dtypes
 import numpy as np
 
-from .. import _dtypes
-from .._array import Array
-from .._call import ArrayLike, call
+from .._array import Array, ArrayLike, call
+from .._base import dtypes
 from .._ops import movement
 from ._arguments import DeviceLike, DTypeLike, device_of
 
 if TYPE_CHECKING:
-    from .._dtypes import DType, Scalar
+    from .._base.dtypes import DType, Scalar
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
@@ -29,7 +28,7 @@ def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = True, device: Devi
     >>> aio.astype(aio.asarray([1.7, -1.7]), "int8")
     Array([ 1, -1], dtype=int8)
     """
-    target, place = _dtypes.as_dtype(dtype), device_of(device)
+    target, place = dtypes.as_dtype(dtype), device_of(device)
     if isinstance(x, Array) and not copy and x.dtype == target and place in (None, x.device):
         return x
     result: Array = call(movement.astype, (x,), target)
@@ -42,10 +41,10 @@ def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
     >>> aio.can_cast("int8", "int16"), aio.can_cast("float64", "float32")
     (True, False)
     """
-    source = from_.dtype if isinstance(from_, Array) else _dtypes.as_dtype(from_)
-    target = _dtypes.as_dtype(to)
+    source = from_.dtype if isinstance(from_, Array) else dtypes.as_dtype(from_)
+    target = dtypes.as_dtype(to)
     try:
-        return bool(_dtypes.promote(source, target) == target)
+        return bool(dtypes.promote(source, target) == target)
     except TypeError:
         return False
 
@@ -80,10 +79,10 @@ def finfo(type: DTypeLike | Array, /) -> finfo_object:
     >>> aio.finfo("float32").bits, aio.finfo("float32").eps
     (32, 1.1920928955078125e-07)
     """
-    dtype = type.dtype if isinstance(type, Array) else _dtypes.as_dtype(type)
-    if dtype not in _dtypes.FLOATING:
+    dtype = type.dtype if isinstance(type, Array) else dtypes.as_dtype(type)
+    if dtype not in dtypes.FLOATING:
         raise TypeError(f"finfo: dtype {dtype.name} is not allowed; it takes floating-point dtypes, use iinfo()")
-    real = _dtypes.real_of(dtype)
+    real = dtypes.real_of(dtype)
     limits = ml_dtypes.finfo(real)
     return finfo_object(
         bits=8 * real.itemsize,
@@ -101,21 +100,21 @@ def iinfo(type: DTypeLike | Array, /) -> iinfo_object:
     >>> aio.iinfo("int8").min, aio.iinfo("int8").max
     (-128, 127)
     """
-    dtype = type.dtype if isinstance(type, Array) else _dtypes.as_dtype(type)
-    if dtype not in _dtypes.INTEGRAL:
+    dtype = type.dtype if isinstance(type, Array) else dtypes.as_dtype(type)
+    if dtype not in dtypes.INTEGRAL:
         raise TypeError(f"iinfo: dtype {dtype.name} is not allowed; it takes integer dtypes, use finfo()")
-    limits = _dtypes.iinfo(dtype)
+    limits = dtypes.iinfo(dtype)
     return iinfo_object(bits=int(limits.bits), max=int(limits.max), min=int(limits.min), dtype=dtype)
 
 
 _KINDS: dict[str, frozenset[DType]] = {
-    "bool": _dtypes.BOOLEAN,
-    "signed integer": _dtypes.SIGNED,
-    "unsigned integer": _dtypes.UNSIGNED,
-    "integral": _dtypes.INTEGRAL,
-    "real floating": _dtypes.REAL_FLOATING,
-    "complex floating": _dtypes.COMPLEX,
-    "numeric": _dtypes.NUMERIC,
+    "bool": dtypes.BOOLEAN,
+    "signed integer": dtypes.SIGNED,
+    "unsigned integer": dtypes.UNSIGNED,
+    "integral": dtypes.INTEGRAL,
+    "real floating": dtypes.REAL_FLOATING,
+    "complex floating": dtypes.COMPLEX,
+    "numeric": dtypes.NUMERIC,
 }
 
 
@@ -128,14 +127,14 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
     >>> aio.isdtype(aio.ones(2).dtype, "real floating"), aio.isdtype("int8", ("bool", "integral"))
     (True, True)
     """
-    source = _dtypes.as_dtype(dtype)
+    source = dtypes.as_dtype(dtype)
     if isinstance(kind, tuple):
         return any(isdtype(source, one) for one in kind)
     if isinstance(kind, str):
         if kind not in _KINDS:
             raise ValueError(f"isdtype: kind {kind!r} is not known; use {', '.join(map(repr, _KINDS))}, or a dtype")
         return source in _KINDS[kind]
-    return bool(source == _dtypes.as_dtype(kind))
+    return bool(source == dtypes.as_dtype(kind))
 
 
 def result_type(*arrays_and_dtypes: Array | np.ndarray | np.generic | Scalar | DTypeLike) -> DType:
@@ -152,14 +151,14 @@ def result_type(*arrays_and_dtypes: Array | np.ndarray | np.generic | Scalar | D
     ranks: list[int] = []
     for x in arrays_and_dtypes:
         if isinstance(x, (Array, np.ndarray, np.generic)):
-            strong.append(_dtypes.as_dtype(x.dtype))
+            strong.append(dtypes.as_dtype(x.dtype))
         elif isinstance(x, (bool, int, float, complex)):
-            ranks.append(_dtypes.scalar_rank(x))
+            ranks.append(dtypes.scalar_rank(x))
         else:
-            strong.append(_dtypes.as_dtype(x))
+            strong.append(dtypes.as_dtype(x))
     if not strong:
         raise ValueError("result_type: needs at least one array or dtype")
     result = strong[0]
     for dtype in strong[1:]:
-        result = _dtypes.promote(result, dtype)
-    return _dtypes.weak_dtype(max(ranks), result) if ranks else result
+        result = dtypes.promote(result, dtype)
+    return dtypes.weak_dtype(max(ranks), result) if ranks else result

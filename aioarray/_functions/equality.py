@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .._array import Array, ArrayLike, as_array
-from .._call import fused
+from .._array import Array, ArrayLike, as_array, fused
 from .bitwise import bitwise_or
 from .comparison import equal, isclose, logical_and
 from .creation import asarray

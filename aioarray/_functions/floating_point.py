@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
-from .._call import ArrayLike, binary, call, unary
+from .._array import ArrayLike, binary, call, unary
 from .._ops import complex, floating_point, rounding
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from .. import _dtypes
-from .._array import Array, ArrayLike, as_array
-from .._call import call, fused
+from .._array import Array, ArrayLike, as_array, call, fused
+from .._base import dtypes
 from .._ops import movement
 from ._arguments import DeviceLike, DTypeLike, Shape, dtype_of, shape_of
 from .arithmetic import pow, remainder
@@ -45,15 +44,15 @@ def logspace(
     """
     wide = _wide(start, stop)
     exponents = linspace(start, stop, num, dtype=wide, device=device, endpoint=endpoint)
-    target = dtype_of(dtype) or _dtypes.default_for_rank(3 if wide in _dtypes.COMPLEX else 2)
+    target = dtype_of(dtype) or dtypes.default_for_rank(3 if wide in dtypes.COMPLEX else 2)
     if exponents.size * target.itemsize <= SMALL_BYTES:
         values = np.logspace(start, stop, operator.index(num), endpoint, base)
         return asarray(values.astype(target), device=device)
-    return _powers(asarray(float(base), dtype=_dtypes.float64), exponents, dtype=target)
+    return _powers(asarray(float(base), dtype=dtypes.float64), exponents, dtype=target)
 
 
 @fused
-def _powers(base: ArrayLike, exponents: ArrayLike, /, *, dtype: _dtypes.DType) -> Array:
+def _powers(base: ArrayLike, exponents: ArrayLike, /, *, dtype: dtypes.DType) -> Array:
     return astype(pow(astype(as_array("logspace", base), as_array("logspace", exponents).dtype), exponents), dtype)
 
 
@@ -73,7 +72,7 @@ def geomspace(
     """
     if start == 0 or stop == 0:
         raise ValueError(f"geomspace: start={start}, stop={stop}; no multiples lead to or from 0")
-    target = dtype_of(dtype) or _dtypes.default_for_rank(3 if _wide(start, stop) in _dtypes.COMPLEX else 2)
+    target = dtype_of(dtype) or dtypes.default_for_rank(3 if _wide(start, stop) in dtypes.COMPLEX else 2)
     count = operator.index(num)
     if count * target.itemsize <= SMALL_BYTES:
         return asarray(np.geomspace(start, stop, count, endpoint).astype(target), device=device)
@@ -85,16 +84,16 @@ def geomspace(
 
 
 @fused
-def _multiples(ends: ArrayLike, logarithms: ArrayLike, /, *, dtype: _dtypes.DType, endpoint: bool) -> Array:
+def _multiples(ends: ArrayLike, logarithms: ArrayLike, /, *, dtype: dtypes.DType, endpoint: bool) -> Array:
     bounds, exponents = as_array("geomspace", ends), as_array("geomspace", logarithms)
     values = bounds[0] * exp(exponents)
     values = values.at[0].set(bounds[0])
     return astype(values.at[-1].set(bounds[1]) if endpoint else values, dtype)
 
 
-def _wide(start: Any, stop: Any) -> _dtypes.DType:
+def _wide(start: Any, stop: Any) -> dtypes.DType:
     is_complex = np.iscomplexobj(start) or np.iscomplexobj(stop)
-    return _dtypes.complex128 if is_complex else _dtypes.float64
+    return dtypes.complex128 if is_complex else dtypes.float64
 
 
 @overload
@@ -119,7 +118,7 @@ def indices(
             [0, 1]]], dtype=int32)
     """
     lengths = shape_of("indices", dimensions)
-    target = dtype_of(dtype) or _dtypes.default_for_rank(1)
+    target = dtype_of(dtype) or dtypes.default_for_rank(1)
     vectors = [arange(n, dtype=target) for n in lengths]
     if sparse:
         return _open_grid(vectors) if vectors else ()
@@ -159,8 +158,8 @@ class Grid:
     def __getitem__(self, key: slice | tuple[slice, ...]) -> Any:
         several = key if isinstance(key, tuple) else (key,)
         vectors = [self._vector(part) for part in several]
-        whole = all(v.dtype in _dtypes.INTEGRAL for v in vectors)
-        dtype = _dtypes.default_for_rank(1 if whole else 2)
+        whole = all(v.dtype in dtypes.INTEGRAL for v in vectors)
+        dtype = dtypes.default_for_rank(1 if whole else 2)
         vectors = [astype(v, dtype) for v in vectors]
         if not isinstance(key, tuple):
             return vectors[0]
@@ -207,7 +206,7 @@ def _unraveled(x: ArrayLike, /, *, lengths: tuple[int, ...], order: str) -> tupl
     size = math.prod(lengths)
     if size == 0 and flat.size:
         raise ValueError(f"unravel_index: shape {lengths} has no elements to be at")
-    flat = clip(astype(flat, _dtypes.int64), 0, max(size - 1, 0))
+    flat = clip(astype(flat, dtypes.int64), 0, max(size - 1, 0))
     dtype = _index_dtype(max(lengths))
     result: list[Array] = []
     for n in lengths if order == "F" else reversed(lengths):
@@ -251,16 +250,16 @@ def _raveled(parts: Sequence[ArrayLike], /, *, lengths: tuple[int, ...], wrap: b
     for part, n in pairs if order == "F" else reversed(pairs):
         place = as_array("ravel_multi_index", part)
         _check_integers("ravel_multi_index", place)
-        place = astype(place, _dtypes.int64)
+        place = astype(place, dtypes.int64)
         place = remainder(place, max(n, 1)) if wrap else clip(place, 0, max(n - 1, 0))
         total = total + place * factor
         factor *= n
     return astype(total, _index_dtype(factor))
 
 
-def _index_dtype(size: int) -> _dtypes.DType:
-    default = _dtypes.default_for_rank(1)
-    return default if size <= _dtypes.iinfo(default).max else _dtypes.int64
+def _index_dtype(size: int) -> dtypes.DType:
+    default = dtypes.default_for_rank(1)
+    return default if size <= dtypes.iinfo(default).max else dtypes.int64
 
 
 def _check_order(function: str, order: str) -> None:
@@ -269,5 +268,5 @@ def _check_order(function: str, order: str) -> None:
 
 
 def _check_integers(function: str, x: Array) -> None:
-    if x.dtype not in _dtypes.INTEGRAL:
+    if x.dtype not in dtypes.INTEGRAL:
         raise TypeError(f"{function}: positions of dtype {x.dtype.name}; it takes integers")

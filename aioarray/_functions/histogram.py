@@ -6,9 +6,8 @@ import operator
 
 import numpy as np
 
-from .. import _dtypes
-from .._array import Array, ArrayLike, as_array
-from .._call import fused
+from .._array import Array, ArrayLike, as_array, fused
+from .._base import dtypes
 from .arithmetic import divide
 from .comparison import less, logical_and, where
 from .creation import arange, asarray, zeros
@@ -98,20 +97,20 @@ def _bounds(function: str, range: Range) -> Range:
 def _edges(x: ArrayLike, /, *, count: int, bounds: Range) -> Array:
     array = as_array("histogram", x)
     dtype = result_type(array, array)
-    if dtype in _dtypes.COMPLEX:
+    if dtype in dtypes.COMPLEX:
         raise TypeError(f"histogram: dtype {dtype.name} is not allowed; it takes real numeric dtypes")
-    if dtype in _dtypes.INTEGRAL_OR_BOOLEAN:
-        dtype = _dtypes.default_for_rank(2)
+    if dtype in dtypes.INTEGRAL_OR_BOOLEAN:
+        dtype = dtypes.default_for_rank(2)
     # Computed in float64 and rounded once, so that the edges are where the numbers say.
     if bounds is not None:
-        first, last = (asarray(bound, dtype=_dtypes.float64) for bound in bounds)
+        first, last = (asarray(bound, dtype=dtypes.float64) for bound in bounds)
     elif array.size == 0:
-        first, last = asarray(0.0, dtype=_dtypes.float64), asarray(1.0, dtype=_dtypes.float64)
+        first, last = asarray(0.0, dtype=dtypes.float64), asarray(1.0, dtype=dtypes.float64)
     else:
-        first, last = astype(min(array), _dtypes.float64), astype(max(array), _dtypes.float64)
+        first, last = astype(min(array), dtypes.float64), astype(max(array), dtypes.float64)
     same = first == last
     first, last = where(same, first - 0.5, first), where(same, last + 0.5, last)
-    steps = arange(count + 1, dtype=_dtypes.float64)
+    steps = arange(count + 1, dtype=dtypes.float64)
     inner = first + steps * divide(last - first, float(count))
     return astype(where(steps == count, last, inner), dtype)
 
@@ -128,7 +127,7 @@ def _histogram(
         if values.size != array.size:
             raise ValueError(f"histogram: {values.size} weights for {array.size} elements; give one for each")
     if array.size == 0 or count == 0:
-        counts = zeros(count, dtype=_dtypes.default_for_rank(1) if values is None else values.dtype)
+        counts = zeros(count, dtype=dtypes.default_for_rank(1) if values is None else values.dtype)
     else:
         # Values are compared with the edges that are returned, in the dtype of both.
         place = searchsorted(limits, array, side="right") - 1
@@ -140,7 +139,7 @@ def _histogram(
         counts = bincount(place, weights=values, length=count)
     if not density:
         return counts, limits
-    real = _dtypes.default_for_rank(2) if limits.dtype in _dtypes.INTEGRAL else limits.dtype
+    real = dtypes.default_for_rank(2) if limits.dtype in dtypes.INTEGRAL else limits.dtype
     shares = astype(counts, real) if values is None else counts
     return divide(divide(shares, astype(diff(limits), real)), sum(shares)), limits
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict
 
-from .. import _config, _dtypes, _xla
+from .. import _xla
+from .._base import config, dtypes
 from .data_types import isdtype
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
     from .._xla import Device
 
 __all__ = ["__array_namespace_info__"]
@@ -31,19 +32,19 @@ DefaultDTypes = TypedDict(
 _STANDARD: dict[str, DType] = {
     dtype.name: dtype
     for dtype in (
-        _dtypes.bool_,
-        _dtypes.int8,
-        _dtypes.int16,
-        _dtypes.int32,
-        _dtypes.int64,
-        _dtypes.uint8,
-        _dtypes.uint16,
-        _dtypes.uint32,
-        _dtypes.uint64,
-        _dtypes.float32,
-        _dtypes.float64,
-        _dtypes.complex64,
-        _dtypes.complex128,
+        dtypes.bool_,
+        dtypes.int8,
+        dtypes.int16,
+        dtypes.int32,
+        dtypes.int64,
+        dtypes.uint8,
+        dtypes.uint16,
+        dtypes.uint32,
+        dtypes.uint64,
+        dtypes.float32,
+        dtypes.float64,
+        dtypes.complex64,
+        dtypes.complex128,
     )
 }
 
@@ -67,7 +68,7 @@ class NamespaceInfo:
 
     def default_dtypes(self, *, device: Device | str | None = None) -> DefaultDTypes:
         """The dtypes of what comes without one, the same on every device; see ``aio.default_dtypes``."""
-        defaults = _config.current()
+        defaults = config.current()
         return {
             "real floating": defaults.real,
             "complex floating": defaults.complex,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
-from .._array import Array, ArrayLike, as_array
-from .._call import fused
+from .._array import Array, ArrayLike, as_array, fused
+from .._base import dtypes
 from .._ops._rules import normalize_axes, normalize_axis
 from ._arguments import Axes, axes_of, axis_of
 from .arithmetic import divide, multiply, remainder
@@ -52,10 +51,10 @@ def interp(
             "least 1"
         )
     positions = _floating(result_type(at, places))
-    if positions in _dtypes.COMPLEX:
+    if positions in dtypes.COMPLEX:
         raise TypeError(f"interp: positions of dtype {positions.name}; they are real")
     results = _floating(result_type(positions, values))
-    positions = _dtypes.real_of(results)
+    positions = dtypes.real_of(results)
     at, places, values = astype(at, positions), astype(places, positions), astype(values, results)
     if period is not None:
         length = astype(as_array("interp", period), positions)
@@ -90,8 +89,8 @@ def interp(
     return where(isnan(at), at, result)
 
 
-def _floating(dtype: _dtypes.DType) -> _dtypes.DType:
-    return _dtypes.default_for_rank(2) if dtype in _dtypes.INTEGRAL_OR_BOOLEAN else dtype
+def _floating(dtype: dtypes.DType) -> dtypes.DType:
+    return dtypes.default_for_rank(2) if dtype in dtypes.INTEGRAL_OR_BOOLEAN else dtype
 
 
 @fused(arrays=("to_end", "to_begin"))

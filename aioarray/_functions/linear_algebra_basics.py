@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from .._call import ArrayLike, call
+from .._array import ArrayLike, call
 from .._ops import contraction, einstein, movement
 from ._arguments import axis_of
 

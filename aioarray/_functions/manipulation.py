@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from .._array import Array, as_array
-from .._call import ArrayLike, call
-from .._host_values import host_array
+from .._array import Array, ArrayLike, as_array, call
+from .._base.host_values import host_array
 from .._ops import movement, padding, searching, taking
 from .._ops._rules import broadcast_shapes as _broadcast_shapes
 from .._ops._rules import normalize_axis
@@ -18,7 +17,7 @@ from ._arguments import Axes, Shape, axes_of, axis_of, shape_of
 from .creation import asarray
 
 if TYPE_CHECKING:
-    from .._dtypes import Scalar
+    from .._base.dtypes import Scalar
 
 __all__ = [
     "broadcast_arrays",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import operator
 
-from .. import _dtypes
-from .._array import Array, ArrayLike, as_array
-from .._call import call, fused
+from .._array import Array, ArrayLike, as_array, call, fused
+from .._base import dtypes
 from .._ops import matrix_functions
 from .._ops._rules import normalize_axes
 from ._arguments import DeviceLike, DTypeLike, dtype_of
@@ -41,7 +40,7 @@ def tri(
            [1, 1, 0]], dtype=int32)
     """
     shape = (operator.index(N), operator.index(N if M is None else M))
-    ones = full(shape, 1, dtype=dtype_of(dtype) or _dtypes.default_for_rank(2), device=device)
+    ones = full(shape, 1, dtype=dtype_of(dtype) or dtypes.default_for_rank(2), device=device)
     return tril(ones, k=operator.index(k))
 
 

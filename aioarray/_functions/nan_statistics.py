@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from .. import _dtypes
-from .._array import Array, ArrayLike, as_array
-from .._call import fused
+from .._array import Array, ArrayLike, as_array, fused
+from .._base import dtypes
 from .._ops import reduction
 from ._arguments import Axes, DTypeLike, axes_of
 from .arithmetic import divide, multiply, sqrt, subtract
@@ -21,7 +20,7 @@ from .utility import all
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 __all__ = ["nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar"]
 
@@ -74,7 +73,7 @@ def nanmean(x: ArrayLike, /, axis: Axes = None, dtype: DTypeLike | None = None, 
     Array(1.5, dtype=float32)
     """
     array = as_array("nanmean", x)
-    if array.dtype not in _dtypes.FLOATING:
+    if array.dtype not in dtypes.FLOATING:
         return mean(array, axis=axes_of("nanmean", axis), dtype=dtype, keepdims=keepdims)
     if dtype is not None:
         array = astype(array, dtype)
@@ -120,7 +119,7 @@ def _extreme(
 ) -> Array:
     """``extreme`` (max or min) of what is not NaN; ``neutral`` gives the value of a dtype that does not change it."""
     array, axes = as_array(function, x), axes_of(function, axis)
-    if array.dtype not in _dtypes.REAL_FLOATING:
+    if array.dtype not in dtypes.REAL_FLOATING:
         return extreme(array, axis=axes, keepdims=keepdims)
     found = extreme(_replaced(function, array, neutral(array.dtype)), axis=axes, keepdims=keepdims)
     return where(all(isnan(array), axis=axes, keepdims=keepdims), math.nan, found)
@@ -128,12 +127,12 @@ def _extreme(
 
 def _nanvar(function: str, x: ArrayLike, axis: Axes, correction: float, keepdims: bool) -> Array:
     array = as_array(function, x)
-    if array.dtype not in _dtypes.FLOATING:
+    if array.dtype not in dtypes.FLOATING:
         return var(array, axis=axis, correction=correction, keepdims=keepdims)
-    target, array = _dtypes.real_of(array.dtype), _widened(array)
+    target, array = dtypes.real_of(array.dtype), _widened(array)
     total, count = _sum_and_count(function, array, axis, True)
     deviation = where(isnan(array), 0, subtract(array, divide(total, count)))
-    squares = real(multiply(deviation, conj(deviation))) if array.dtype in _dtypes.COMPLEX else deviation * deviation
+    squares = real(multiply(deviation, conj(deviation))) if array.dtype in dtypes.COMPLEX else deviation * deviation
     count = astype(count_nonzero(logical_not(isnan(array)), axis=axis, keepdims=keepdims), count.dtype)
     freedom = subtract(count, correction)
     total = sum(squares, axis=axis, keepdims=keepdims)
@@ -142,18 +141,18 @@ def _nanvar(function: str, x: ArrayLike, axis: Axes, correction: float, keepdims
 
 def _replaced(function: str, x: ArrayLike, value: ArrayLike) -> Array:
     array = as_array(function, x)
-    if array.dtype not in _dtypes.FLOATING:
+    if array.dtype not in dtypes.FLOATING:
         return array
     return where(isnan(array), value, array)
 
 
 def _widened(x: Array) -> Array:
-    narrow = x.dtype in _dtypes.REAL_FLOATING and x.dtype.itemsize < 4
-    return astype(x, _dtypes.float32) if narrow else x
+    narrow = x.dtype in dtypes.REAL_FLOATING and x.dtype.itemsize < 4
+    return astype(x, dtypes.float32) if narrow else x
 
 
 def _sum_and_count(function: str, x: Array, axis: Axes, keepdims: bool) -> tuple[Array, Array]:
     total = sum(_replaced(function, x, 0), axis=axis, keepdims=keepdims)
     count = count_nonzero(logical_not(isnan(x)), axis=axis, keepdims=keepdims)
-    count = astype(count, _dtypes.real_of(x.dtype))
+    count = astype(count, dtypes.real_of(x.dtype))
     return total, count

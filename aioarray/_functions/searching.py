@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import operator
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from .. import _dtypes, _xla
-from .._array import Array
-from .._call import ArrayLike, call, from_host
+from .._array import Array, ArrayLike, call, from_host
+from .._base import dtypes
 from .._ops import counting, reduction, searching
 from ._arguments import Axes, axes_of, axis_of
 from .creation import asarray
+
+if TYPE_CHECKING:
+    from .. import _xla
 
 __all__ = ["argmax", "argmin", "argwhere", "bincount", "count_nonzero", "nonzero", "searchsorted"]
 
@@ -107,7 +109,7 @@ def searchsorted(
     # The scalar takes its dtype from x1 alone, not from the positions in the sorter.
     first = x1 if isinstance(x1, Array) else asarray(x1)
     if isinstance(x2, (bool, int, float, complex)):
-        x2 = asarray(x2, dtype=_dtypes.weak_dtype(_dtypes.scalar_rank(x2), first.dtype))
+        x2 = asarray(x2, dtype=dtypes.weak_dtype(dtypes.scalar_rank(x2), first.dtype))
     return call(searching.searchsorted, (first, x2, sorter), side)
 
 

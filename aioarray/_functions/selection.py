@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .. import _dtypes
-from .._array import Array, ArrayLike, as_array, from_host
-from .._call import call, fused
-from .._host_values import host_array
+from .._array import Array, ArrayLike, as_array, call, from_host, fused
+from .._base import dtypes
+from .._base.host_values import host_array
 from .._ops import searching
 from .._ops._rules import normalize_axis
 from .._ops.reduction import index_dtype
@@ -139,7 +138,7 @@ def select(condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], /, de
     result = as_array("select", default)
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         chosen = as_array("select", condition)
-        if chosen.dtype != _dtypes.bool_:
+        if chosen.dtype != dtypes.bool_:
             raise TypeError(f"select: a condition has dtype {chosen.dtype.name}; conditions are bool")
         result = where(chosen, choice, result)
     return result
@@ -164,12 +163,12 @@ def choose(
 @fused(sequences=("choices",))
 def _chosen(x: ArrayLike, choices: Sequence[ArrayLike] | ArrayLike, /, *, wrap: bool) -> Array:
     index = as_array("choose", x)
-    if index.dtype not in _dtypes.INTEGRAL_OR_BOOLEAN:
+    if index.dtype not in dtypes.INTEGRAL_OR_BOOLEAN:
         raise TypeError(f"choose: x has dtype {index.dtype.name}; it takes integers")
     several = list(choices) if isinstance(choices, (list, tuple)) else list(unstack(as_array("choose", choices)))
     if not several:
         raise ValueError("choose: no choices given; it takes at least one")
-    index = astype(index, _dtypes.int32 if index.dtype.itemsize < 4 else _dtypes.int64)
+    index = astype(index, dtypes.int32 if index.dtype.itemsize < 4 else dtypes.int64)
     index = remainder(index, len(several)) if wrap else clip(index, 0, len(several) - 1)
     places, *stretched = broadcast_arrays(index, *several)
     return take_along_axis(stack(stretched), places[None], axis=0)[0]

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from .. import _dtypes
-from .._array import Array, ArrayLike, as_array, from_host
-from .._call import call, fused
-from .._host_values import host_array
+from .._array import Array, ArrayLike, as_array, call, from_host, fused
+from .._base import dtypes
+from .._base.host_values import host_array
 from .._ops import searching, sets
 from .._ops.reduction import index_dtype
 from ._arguments import axis_of
@@ -29,7 +28,7 @@ from .sets import isin, unique_of_size
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .._dtypes import Scalar
+    from .._base.dtypes import Scalar
     from .._xla import Device
 
 __all__ = ["intersect1d", "setdiff1d", "setxor1d", "union1d", "unique"]
@@ -102,7 +101,7 @@ def _host(function: str, x: ArrayLike) -> tuple[np.ndarray, Device | None]:
 
 def _on_host(function: str, operation: Callable[..., np.ndarray], x1: ArrayLike, x2: ArrayLike, *options: Any) -> Array:
     (a, device1), (b, device2) = _host(function, x1), _host(function, x2)
-    dtype = _dtypes.promote(_dtypes.as_dtype(a.dtype), _dtypes.as_dtype(b.dtype))
+    dtype = dtypes.promote(dtypes.as_dtype(a.dtype), dtypes.as_dtype(b.dtype))
     return from_host(operation(a.astype(dtype), b.astype(dtype), *options), device1 or device2)
 
 

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._array import Array, as_array
-from .._call import ArrayLike, call, from_host
-from .._host_values import host_array
+from .._array import Array, ArrayLike, as_array, call, from_host
+from .._base.host_values import host_array
 from .._ops import sets
 from .._ops.reduction import index_dtype
 
 if TYPE_CHECKING:
-    from .._dtypes import Scalar
+    from .._base.dtypes import Scalar
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._call import ArrayLike, unary
+from .._array import ArrayLike, unary
 from .._ops import bessel
 
 if TYPE_CHECKING:

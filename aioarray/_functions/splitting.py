@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 
-from .._array import Array, ArrayLike, as_array
-from .._call import call
+from .._array import Array, ArrayLike, as_array, call
 from .._ops import splitting
 from .._ops._rules import normalize_axis
 from ._arguments import axis_of

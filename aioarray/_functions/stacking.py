@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._array import Array, ArrayLike, as_array
-from .._call import fused
+from .._array import Array, ArrayLike, as_array, fused
 from .manipulation import concat, reshape, unstack
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from .. import _dtypes
-from .._array import Array, ArrayLike, as_array
-from .._call import fused
-from .._host_values import host_array
+from .._array import Array, ArrayLike, as_array, fused
+from .._base import dtypes
+from .._base.host_values import host_array
 from .._ops._rules import normalize_axes
 from ._arguments import Axes, axes_of
 from .arithmetic import divide
@@ -93,11 +92,11 @@ def _checked(function: str, method: str, q: ArrayLike, greatest: int) -> ArrayLi
     if method not in _METHODS:
         raise ValueError(f"{function}: method={method!r} is not known; use {', '.join(map(repr, _METHODS))}")
     if isinstance(q, Array):
-        if q.dtype in _dtypes.COMPLEX:
+        if q.dtype in dtypes.COMPLEX:
             raise TypeError(f"{function}: q has dtype {q.dtype.name}; it takes real numbers")
         return q
     # A host value keeps all its digits, whatever the default dtype, and its range can be checked.
-    value = np.asarray(q) if isinstance(q, (int, float)) else host_array(function, q, _dtypes.float64)
+    value = np.asarray(q) if isinstance(q, (int, float)) else host_array(function, q, dtypes.float64)
     value = value.astype(np.float64)
     if not ((value >= 0) & (value <= greatest)).all():
         raise ValueError(f"{function}: q={q} is out of range; use 0..{greatest}")
@@ -129,16 +128,16 @@ def _quantile(
     keepdims: bool,
     without_nan: bool,
 ) -> Array:
-    array, places = as_array(function, x), astype(as_array(function, q), _dtypes.float64)
+    array, places = as_array(function, x), astype(as_array(function, q), dtypes.float64)
     values, dtype, kept = _rows(function, array, axis)
     places = places / scale if scale != 1 else places
     flat = reshape(places, (places.size,))
     ordered, count, spoiled = _ordered(values, without_nan)
-    n = astype(count, _dtypes.float64) if without_nan else asarray(float(values.shape[-1]), dtype=_dtypes.float64)
+    n = astype(count, dtypes.float64) if without_nan else asarray(float(values.shape[-1]), dtype=dtypes.float64)
     position = _position(method, n[..., None] if without_nan else n, flat)
     position = broadcast_to(clip(position, 0, where(n > 0, n - 1, 0)[..., None]), (*values.shape[:-1], flat.size))
     low = floor(position)
-    result = _between(ordered, astype(low, _dtypes.int64), position - low, n)
+    result = _between(ordered, astype(low, dtypes.int64), position - low, n)
     result = where(spoiled[..., None], math.nan, result)
     result = where(logical_and(flat >= 0, flat <= 1), result, math.nan)
     # The quantiles' axes go first.
@@ -146,17 +145,17 @@ def _quantile(
     return reshape(result, (*places.shape, *kept)) if keepdims else result
 
 
-def _rows(function: str, x: Array, axis: Axes) -> tuple[Array, _dtypes.DType, tuple[int, ...]]:
+def _rows(function: str, x: Array, axis: Axes) -> tuple[Array, dtypes.DType, tuple[int, ...]]:
     """``x`` in floating point with ``axis`` as the last one; the result's dtype; the shape with lengths of 1 kept."""
-    if x.dtype in _dtypes.COMPLEX:
+    if x.dtype in dtypes.COMPLEX:
         raise TypeError(f"{function}: dtype {x.dtype.name} is not allowed; it takes real numeric dtypes")
-    if x.dtype in _dtypes.INTEGRAL_OR_BOOLEAN:
+    if x.dtype in dtypes.INTEGRAL_OR_BOOLEAN:
         # Integers too wide for the default real dtype are sorted and read in float64, as NumPy does.
-        dtype = _dtypes.default_for_rank(2)
-        x = astype(x, _dtypes.float64 if x.dtype.itemsize > 2 else dtype)
+        dtype = dtypes.default_for_rank(2)
+        x = astype(x, dtypes.float64 if x.dtype.itemsize > 2 else dtype)
     else:
         dtype = x.dtype
-        x = astype(x, _dtypes.float32) if dtype.itemsize < 4 else x
+        x = astype(x, dtypes.float32) if dtype.itemsize < 4 else x
     axes = normalize_axes(function, axis, x.ndim)
     others = tuple(k for k in range(x.ndim) if k not in axes)
     kept = tuple(1 if k in axes else n for k, n in enumerate(x.shape))
@@ -178,7 +177,7 @@ def _ordered(values: Array, without_nan: bool) -> tuple[Array, Array, Array]:
 
 
 def _between(ordered: Array, low: Array, fraction: Array, n: Array) -> Array:
-    last = clip(astype(n, _dtypes.int64) - 1, 0, ordered.shape[-1] - 1)[..., None]
+    last = clip(astype(n, dtypes.int64) - 1, 0, ordered.shape[-1] - 1)[..., None]
     high = where(low < last, low + 1, last)
     a, b = take_along_axis(ordered, low, axis=-1), take_along_axis(ordered, high, axis=-1)
     t = astype(fraction, ordered.dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._call import ArrayLike, binary, unary
+from .._array import ArrayLike, binary, unary
 from .._ops import hyperbolic, trigonometric
 
 if TYPE_CHECKING:

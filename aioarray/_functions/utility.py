@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
-from .._call import ArrayLike, call
+from .._array import ArrayLike, call
 from .._ops import movement, reduction
 from ._arguments import Axes, axes_of, axis_of
 

@@ -11,10 +11,10 @@ import anyio
 import anyio.to_thread
 from anyio.lowlevel import RunVar
 
-from .. import _trees, _xla
-from .._array import Array, from_host
+from .. import _xla
+from .._array import Array, from_host, trees
+from .._base.host_values import host_array
 from .._engine import HIGH_WATER, Callback, current_host, engine, wait_drained
-from .._host_values import host_array
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Generator, Iterable
@@ -47,7 +47,7 @@ async def ready(tree: T) -> T:
     >>> await aio.ready({"sum": aio.sum(x), "twice": [x * 2, None]})
     {'sum': Array(3., dtype=float32), 'twice': [Array([2., 2., 2.], dtype=float32), None]}
     """
-    leaves, _ = _trees.flatten(tree)
+    leaves, _ = trees.flatten(tree)
     for leaf in leaves:
         if isinstance(leaf, Array):
             await leaf
@@ -60,9 +60,9 @@ async def to_host(tree: Any) -> Any:
     >>> await aio.to_host([aio.arange(3), "as it is"])
     [array([0, 1, 2], dtype=int32), 'as it is']
     """
-    leaves, structure = _trees.flatten(tree)
+    leaves, structure = trees.flatten(tree)
     values = [await leaf.to_host() if isinstance(leaf, Array) else leaf for leaf in leaves]
-    return _trees.unflatten(structure, values)
+    return trees.unflatten(structure, values)
 
 
 def block_until_ready(tree: T) -> T:
@@ -71,7 +71,7 @@ def block_until_ready(tree: T) -> T:
     >>> aio.block_until_ready((aio.ones(2) + 1, None))
     (Array([2., 2.], dtype=float32), None)
     """
-    leaves, _ = _trees.flatten(tree)
+    leaves, _ = trees.flatten(tree)
     for leaf in leaves:
         if isinstance(leaf, Array):
             leaf.block_until_ready()
@@ -157,7 +157,7 @@ async def device_put(tree: Any, device: _xla.Device | str | None = None) -> Any:
     target = engine.device() if device is None else device
     if isinstance(target, str):
         target = _xla.find_device(target)
-    leaves, structure = _trees.flatten(tree)
+    leaves, structure = trees.flatten(tree)
     results: list[Array] = []
     for leaf in leaves:
         if isinstance(leaf, Array):
@@ -169,7 +169,7 @@ async def device_put(tree: Any, device: _xla.Device | str | None = None) -> Any:
         else:
             limiter = _limiter() if value.nbytes >= _LARGE_BYTES else None
             results.append(await anyio.to_thread.run_sync(from_host, value, target, limiter=limiter))
-    return _trees.unflatten(structure, results)
+    return trees.unflatten(structure, results)
 
 
 def _limiter() -> anyio.CapacityLimiter:

@@ -1,20 +1,7 @@
 """Computations as data: specs, operations, nodes, definitions, and the check between building and lowering."""
 
 from .definition import Definition, definition
-from .node import (
-    CONSTANT,
-    INPUT,
-    RESULT,
-    Emitter,
-    Graph,
-    Node,
-    Op,
-    Specs,
-    constant,
-    input_node,
-    result,
-    results,
-)
+from .node import CONSTANT, INPUT, RESULT, Emitter, Graph, Node, Op, Specs, constant, input_node, result, results
 from .spec import ArraySpec, array_spec
 from .verify import GraphError, operations, topological, verify
 

@@ -15,7 +15,7 @@ from .spec import ArraySpec, array_spec
 if TYPE_CHECKING:
     import numpy as np
 
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 Params: TypeAlias = Mapping[str, Any]
 # An Op with several results gives a tuple of specs.
@@ -23,7 +23,7 @@ Specs: TypeAlias = ArraySpec | tuple[ArraySpec, ...]
 
 
 class Emitter(Protocol):
-    """What lowering rules write to (implemented by ``_lower``). Operands and results are SSA names."""
+    """What lowering rules write to (implemented by ``lower``). Operands and results are SSA names."""
 
     def op(
         self,

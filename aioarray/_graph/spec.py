@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
     from .._xla import Device
 
 _Key = tuple[tuple[int, ...], "DType", "Device | None", bool]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .._engine import Failure, Rendezvous, current_host, engine, in_event_loop, instruments
-from .._lower import lower
+from .._graph.lower import lower
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

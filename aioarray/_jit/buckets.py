@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .. import _trees
-from .._array import Array, as_array, enqueue
+from .._array import Array, as_array, enqueue, trees
 from .._engine.host_program import host_program
 from .._graph import array_spec
 from .._xla import empty_aligned
@@ -164,7 +163,7 @@ class Buckets:
         missing = {bucket: padded.sizes[bucket] - length for bucket, length in padded.actual.items()}
         if not any(missing.values()):
             return result
-        leaves, structure = _trees.flatten(result)
+        leaves, structure = trees.flatten(result)
         cut = []
         for array, names in zip(leaves, plan, strict=True):
             shape = tuple([n - missing.get(name, 0) for n, name in zip(array.shape, names, strict=True)])
@@ -220,7 +219,7 @@ def _visit(value: Any, axes: Axes, function: Callable[[Any, dict[int, str]], Any
     """``value`` with ``function(leaf, {axis: name})`` for each leaf that ``axes`` is about."""
     if isinstance(axes, Mapping) and any(isinstance(key, str) for key in axes):
         return {key: _visit(item, axes[key], function) if key in axes else item for key, item in value.items()}
-    leaves, structure = _trees.flatten(value)
+    leaves, structure = trees.flatten(value)
     results = []
     for leaf in leaves:
         ndim = len(leaf.shape) if hasattr(leaf, "shape") else np.ndim(leaf)

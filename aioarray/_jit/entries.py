@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import _trees
+from .._array import trees
 from .signature import argument_names
 
 if TYPE_CHECKING:
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from .._array import Array
+    from .._array.trees import TreeDef
     from .._engine import Program
     from .._graph import ArraySpec
-    from .._trees import TreeDef
 
 
 class Key(NamedTuple):
@@ -57,7 +57,7 @@ def leaf_names(parameters: list[inspect.Parameter] | None, key: tuple[Any, ...])
     """What to call the leaves of the arguments under ``key``."""
     structure = key[0]
     tree = structure.unflatten([0] * structure.num_leaves)
-    return argument_names(parameters, _trees.paths((tree, {}) if len(key) == 2 else tree))
+    return argument_names(parameters, trees.paths((tree, {}) if len(key) == 2 else tree))
 
 
 def explain(parameters: list[inspect.Parameter] | None, new: tuple[Any, ...], others: Iterable[tuple[Any, ...]]) -> str:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, 
 
 import numpy as np
 
-from .. import _config, _dtypes, _trees, _xla
-from .._array import Array, as_array, enqueue, failed_directly
+from .. import _xla
+from .._array import Array, as_array, enqueue, failed_directly, tracing, trees
+from .._base import config, dtypes
+from .._base.errors import CompileBudgetError
+from .._dispatch.operands import SCALARS, common_device, make_program, scalar_operand
 from .._engine import DEAR, LIMIT_SECONDS, engine
-from .._errors import CompileBudgetError
 from .._graph import ArraySpec, Graph, array_spec
-from .._operands import SCALARS, common_device, make_program, scalar_operand
-from .._tracing import tracing
 from .ahead import Compiled, Lowered
 from .buckets import Axes, Buckets, Padded
 from .donation import give_up
@@ -29,9 +29,9 @@ from .tracing import Traced, trace
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from .._array import Trace
+    from .._array.trees import TreeDef
     from .._engine import Program
-    from .._tracing import Trace
-    from .._trees import TreeDef
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -95,7 +95,7 @@ class JitFunction(Generic[P, R]):
         self._max_programs = max_programs
         self._built = 0  # programs, evicted ones too
         # Replaced when there is a program, and so jaxlib has been loaded.
-        self._flatten: Callable[[Any], tuple[list[Any], TreeDef]] = _trees.flatten
+        self._flatten: Callable[[Any], tuple[list[Any], TreeDef]] = trees.flatten
         self._buckets: Buckets | None = None
         if buckets is not None:
             self._buckets = Buckets(self.name, self._parameters, buckets, bucket_axes, bucket_masks)
@@ -271,7 +271,7 @@ class JitFunction(Generic[P, R]):
         state = None if instance is None else state_of(instance)
         plain = not kwargs and not static and state is None
         tree = args if plain else (args, kwargs)
-        leaves, structure = _trees.flatten(tree)
+        leaves, structure = trees.flatten(tree)
         return Arguments(leaves, tree, structure, tuple(static), instance, state, plain)
 
     def _split(self, args: Any, kwargs: Any) -> tuple[Any, Any, list[tuple[int | str, Any, Any]]]:
@@ -330,9 +330,9 @@ class JitFunction(Generic[P, R]):
             if isinstance(leaf, Array):
                 specs.append(leaf._spec)
             elif isinstance(leaf, SCALARS) and not isinstance(leaf, np.generic):
-                specs.append(array_spec((), _dtypes.widest_for_rank(_dtypes.scalar_rank(leaf)), device, True))
+                specs.append(array_spec((), dtypes.widest_for_rank(dtypes.scalar_rank(leaf)), device, True))
             elif isinstance(leaf, (ShapeDtype, np.ndarray, np.generic)):
-                specs.append(array_spec(leaf.shape, _dtypes.as_dtype(leaf.dtype), device))
+                specs.append(array_spec(leaf.shape, dtypes.as_dtype(leaf.dtype), device))
             else:
                 raise self._no_array(arguments, index)
         if arguments.state is not None:
@@ -341,7 +341,7 @@ class JitFunction(Generic[P, R]):
 
     def _no_array(self, arguments: Arguments, index: int) -> TypeError:
         tree = (arguments.tree, {}) if arguments.plain else arguments.tree
-        argument = argument_names(self._parameters, _trees.paths(tree))[index]
+        argument = argument_names(self._parameters, trees.paths(tree))[index]
         leaf = arguments.leaves[index]
         return TypeError(
             f"{self.name}: argument {argument} is a {type(leaf).__name__}, which is no array, number or tree of them; "
@@ -350,11 +350,11 @@ class JitFunction(Generic[P, R]):
 
     def _key(self, arguments: Arguments, specs: Sequence[ArraySpec]) -> tuple[Any, ...]:
         key = arguments.structure, tuple(specs)
-        if arguments.plain and not _config.overridden():
+        if arguments.plain and not config.overridden():
             return key
         state = None if arguments.state is None else arguments.state.key
-        structure = arguments.structure if not arguments.plain else _trees.flatten((arguments.tree, {}))[1]
-        defaults = _config.current() if _config.overridden() else None
+        structure = arguments.structure if not arguments.plain else trees.flatten((arguments.tree, {}))[1]
+        defaults = config.current() if config.overridden() else None
         return structure, key[1], arguments.static, state, defaults
 
     # From a key to a program
@@ -401,7 +401,7 @@ class JitFunction(Generic[P, R]):
         entry = Entry(program, captured, donated, traced.structure)
         added: Entry = engine.programs.add(entry, self, key, program, functools.partial(self._explain, key))
         self._built += added is entry
-        self._flatten = _trees.flattener()
+        self._flatten = trees.flattener()
         return added
 
     def _donated_leaves(self, arguments: Arguments) -> tuple[int, ...]:
@@ -411,7 +411,7 @@ class JitFunction(Generic[P, R]):
         args, kwargs = (numbered, {}) if arguments.plain else numbered
         given = [args[position] for position in self._donated.positions if position < len(args)]
         given += [kwargs[name] for name in self._donated.names if name in kwargs]
-        return tuple(sorted(_trees.flatten(given)[0]))
+        return tuple(sorted(trees.flatten(given)[0]))
 
     def _explain(self, key: tuple[Any, ...]) -> str:
         return explain(self._parameters, key, list(self.programs))
@@ -457,7 +457,7 @@ class Method(Generic[P, R]):
 def _weak(value: Any) -> Array:
     if tracing.recording is not None:
         return tracing.recording.number(value)
-    dtype = _dtypes.widest_for_rank(_dtypes.scalar_rank(value))
+    dtype = dtypes.widest_for_rank(dtypes.scalar_rank(value))
     return Array(*scalar_operand(value, dtype, engine.device()), None, True)
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 import types
 from typing import Any, NamedTuple
 
-from .. import _trees
-from .._array import Array
+from .._array import Array, trees
 from .signature import mark
 
 # Objects within objects are looked through so far; beyond it, and for these types, an object is known by its identity.
@@ -41,7 +40,7 @@ class Same:
 
 def is_tree(instance: object) -> bool:
     """Whether ``instance`` is a node of trees, so that it is an argument like any other."""
-    leaves, _ = _trees.flatten(instance)
+    leaves, _ = trees.flatten(instance)
     return not (len(leaves) == 1 and leaves[0] is instance)
 
 
@@ -60,7 +59,7 @@ def state_of(instance: object) -> State:
             key.append(position)
         elif hasattr(value, "__dict__") and depth < DEPTH and not isinstance(value, _OPAQUE) and id(value) not in seen:
             seen.add(id(value))
-            leaves, structure = _trees.flatten(vars(value))
+            leaves, structure = trees.flatten(vars(value))
             key.append((type(value), structure))
             for leaf in leaves:
                 visit(leaf, depth + 1)

@@ -6,22 +6,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .. import _dtypes, _trees
-from .._array import Array, as_array, enqueue
+from .._array import Array, Recording, TracedArray, as_array, enqueue, tracing, trees
+from .._base import dtypes
+from .._dispatch.operands import SCALARS, common_device, make_program, scalar_operand
 from .._engine import engine
 from .._graph import ArraySpec, Graph, Node
-from .._operands import SCALARS, common_device, make_program, scalar_operand
 from .._ops._rules import digits
 from .._ops.control import Body
-from .._traced import Recording, TracedArray
-from .._tracing import tracing
 from .signature import path_text
 from .tracing import trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .._trees import Tree, TreeDef
+    from .._array.trees import Tree, TreeDef
 
 
 class Traced(NamedTuple):
@@ -38,17 +36,17 @@ class Traced(NamedTuple):
 def argument(function: str, x: Any) -> Array:
     """``x`` as an Array for a program; Python numbers weak."""
     if isinstance(x, SCALARS) and not isinstance(x, np.generic):
-        dtype = _dtypes.default_for_rank(_dtypes.scalar_rank(x))
+        dtype = dtypes.default_for_rank(dtypes.scalar_rank(x))
         return Array(*scalar_operand(x, dtype, engine.device()), None, True)
     return as_array(function, x)
 
 
-def in_trace(name: str, function: Callable[..., Any], *trees: Tree) -> Any:
+def in_trace(name: str, function: Callable[..., Any], *arguments: Tree) -> Any:
     """``function(recording, *trees)``, with traced arrays in the trees: in the trace going on, or as one program.
 
     The program is traced anew at each call, since functions may close over anything; an executable is found by content.
     """
-    leaves, structure = _trees.flatten(trees)
+    leaves, structure = trees.flatten(arguments)
     recording = tracing.recording
     if recording is not None:
         traced = [recording.traced(name, leaf) for leaf in leaves]
@@ -85,7 +83,7 @@ def trace_body(
 ) -> Traced:
     """``function(arrays)``, where the arrays have ``specs``, as a body in ``parent``; it returns a tree."""
     with Recording(name, parent.device) as child:
-        leaves, structure = _trees.flatten(function([child.argument(spec) for spec in specs]))
+        leaves, structure = trees.flatten(function([child.argument(spec) for spec in specs]))
         outputs = [child.node(name, leaf) for leaf in leaves]
     return Traced(close(parent, child, outputs), structure)
 
@@ -104,13 +102,13 @@ def difference(
     first: str, structure: TreeDef, specs: Sequence[ArraySpec], second: str, other: TreeDef, others: Sequence[ArraySpec]
 ) -> str:
     """How two trees of arrays differ: both, and where they do first."""
-    trees = []
+    shown = []
     for each, leaves in ((structure, specs), (other, others)):
-        trees.append(each.unflatten([_Shown(str(x.on(None))) for x in leaves]))
-    text = f"{first} {trees[0]!r}, {second} {trees[1]!r}"
+        shown.append(each.unflatten([_Shown(str(x.on(None))) for x in leaves]))
+    text = f"{first} {shown[0]!r}, {second} {shown[1]!r}"
     if structure != other:
         return f"{text}: they are trees of different structure"
-    paths = _trees.paths(trees[0])
+    paths = trees.paths(shown[0])
     for path, x, y in zip(paths, specs, others, strict=True):
         if (x.shape, x.dtype) != (y.shape, y.dtype):
             place = f"at {path_text(path)} they are" if path else "they are"

@@ -6,12 +6,12 @@ import math
 import operator
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
+from .._base import dtypes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 
 class ShapeDtype:
@@ -32,7 +32,7 @@ class ShapeDtype:
     def __init__(self, shape: Sequence[int] | int, dtype: object) -> None:
         lengths = (shape,) if isinstance(shape, int) else shape
         self.shape = tuple(operator.index(n) for n in lengths)
-        self.dtype = _dtypes.as_dtype(dtype)
+        self.dtype = dtypes.as_dtype(dtype)
         if any(n < 0 for n in self.shape):
             raise ValueError(f"ShapeDtype: shape {self.shape} has a negative length; lengths are 0 or more")
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import _trees
-from .._traced import Recording
+from .._array import Recording, trees
 from .signature import path_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .._array import Array
+    from .._array.trees import TreeDef
     from .._graph import ArraySpec, Node
-    from .._trees import TreeDef
     from .._xla import Device
 
 
@@ -43,7 +42,7 @@ def trace(
         for array, node in zip(known, recording.inputs[len(specs) - len(known) :], strict=True):
             recording.captured[id(array)] = array, node
         result = function(arguments)
-        leaves, structure = _trees.flatten(result)
+        leaves, structure = trees.flatten(result)
         outputs = tuple([_output(recording, leaves, index, result) for index in range(len(leaves))])
     captured = list(recording.captured.values())[len(known) :]
     return Traced(
@@ -59,5 +58,5 @@ def _output(recording: Recording, leaves: list[Any], index: int, result: Any) ->
     try:
         return recording.node(recording.name, leaves[index])
     except TypeError as error:
-        paths = _trees.paths(result)
+        paths = trees.paths(result)
         raise type(error)(f"the result of {recording.name}, at result{path_text(paths[index])}: {error}") from None

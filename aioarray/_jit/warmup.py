@@ -72,7 +72,7 @@ def _reporter(progress: bool | Progress) -> Iterator[Progress]:
 
 def _rich_bar() -> Any:
     try:
-        from ._rich import Bar  # rich is optional
+        from ._rich import Bar
     except ImportError:
         return None
     return Bar()

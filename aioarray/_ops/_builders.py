@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Definition, Node
 from ._rules import CONVERT, check_dtype, convert, promote
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 # Real dtypes with fewer digits than float32: what is composed of several steps is computed in float32 and rounded once.
-NARROW = _dtypes.REAL_FLOATING - {_dtypes.float32, _dtypes.float64}
+NARROW = dtypes.REAL_FLOATING - {dtypes.float32, dtypes.float64}
 
 Unary = Callable[[Node], Node]
 Binary = Callable[[Node, Node], Node]
@@ -21,12 +21,12 @@ Binary = Callable[[Node, Node], Node]
 
 def as_floating(x: Node) -> Node:
     """``x``; integers and booleans in the default real dtype, as the standard's recommendation and NumPy have it."""
-    if x.dtype in _dtypes.INTEGRAL_OR_BOOLEAN:
-        return CONVERT(x, dtype=_dtypes.default_for_rank(2), weak=x.weak)
+    if x.dtype in dtypes.INTEGRAL_OR_BOOLEAN:
+        return CONVERT(x, dtype=dtypes.default_for_rank(2), weak=x.weak)
     return x
 
 
-def unary(name: str, rule: Unary, allowed: frozenset[DType] = _dtypes.NUMERIC) -> Definition[Node]:
+def unary(name: str, rule: Unary, allowed: frozenset[DType] = dtypes.NUMERIC) -> Definition[Node]:
     """``rule`` for the dtypes ``allowed``."""
 
     def body(x: Node) -> Node:
@@ -36,7 +36,7 @@ def unary(name: str, rule: Unary, allowed: frozenset[DType] = _dtypes.NUMERIC) -
     return Definition(name, body)
 
 
-def unary_floating(name: str, rule: Unary, allowed: frozenset[DType] = _dtypes.FLOATING) -> Definition[Node]:
+def unary_floating(name: str, rule: Unary, allowed: frozenset[DType] = dtypes.FLOATING) -> Definition[Node]:
     """``rule`` for floating-point ``allowed``; integers and booleans become the default real dtype first."""
 
     def body(x: Node) -> Node:
@@ -47,7 +47,7 @@ def unary_floating(name: str, rule: Unary, allowed: frozenset[DType] = _dtypes.F
     return Definition(name, body)
 
 
-def binary(name: str, rule: Binary, allowed: frozenset[DType] = _dtypes.NUMERIC) -> Definition[Node]:
+def binary(name: str, rule: Binary, allowed: frozenset[DType] = dtypes.NUMERIC) -> Definition[Node]:
     """``rule`` on both operands in their common dtype and shape."""
 
     def body(x1: Node, x2: Node) -> Node:
@@ -58,7 +58,7 @@ def binary(name: str, rule: Binary, allowed: frozenset[DType] = _dtypes.NUMERIC)
     return Definition(name, body)
 
 
-def binary_floating(name: str, rule: Binary, allowed: frozenset[DType] = _dtypes.FLOATING) -> Definition[Node]:
+def binary_floating(name: str, rule: Binary, allowed: frozenset[DType] = dtypes.FLOATING) -> Definition[Node]:
     """As ``binary``; integers and booleans become the default real dtype."""
 
     def body(x1: Node, x2: Node) -> Node:
@@ -75,7 +75,7 @@ def in_float32(rule: Unary) -> Unary:
 
     def computed(x: Node) -> Node:
         if x.dtype in NARROW:
-            return convert(rule(convert(x, _dtypes.float32)), x.dtype)
+            return convert(rule(convert(x, dtypes.float32)), x.dtype)
         return rule(x)
 
     return computed
@@ -86,7 +86,7 @@ def in_float32_2(rule: Binary) -> Binary:
 
     def computed(x1: Node, x2: Node) -> Node:
         if x1.dtype in NARROW:
-            wide = rule(convert(x1, _dtypes.float32), convert(x2, _dtypes.float32))
+            wide = rule(convert(x1, dtypes.float32), convert(x2, dtypes.float32))
             return convert(wide, x1.dtype)
         return rule(x1, x2)
 
@@ -104,7 +104,7 @@ def by_kind(
     rules = (boolean, integral, real, complex)
 
     def computed(x: Node) -> Node:
-        rule = rules[_dtypes.dtype_rank(x.dtype)]
+        rule = rules[dtypes.dtype_rank(x.dtype)]
         assert rule is not None, x
         return rule(x)
 
@@ -122,7 +122,7 @@ def by_kind_2(
     rules = (boolean, integral, real, complex)
 
     def computed(x1: Node, x2: Node) -> Node:
-        rule = rules[_dtypes.dtype_rank(x1.dtype)]
+        rule = rules[dtypes.dtype_rank(x1.dtype)]
         assert rule is not None, x1
         return rule(x1, x2)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
+from .._base import dtypes
 from . import _elementary
 from ._primitives import add, bit_and, bitcast, multiply, not_equal, select, subtract
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .._graph import Node
 
 # The lower half of the significand's bits.
-_LOW_BITS = {_dtypes.float32: (1 << 12) - 1, _dtypes.float64: (1 << 27) - 1}
+_LOW_BITS = {dtypes.float32: (1 << 12) - 1, dtypes.float64: (1 << 27) - 1}
 
 
 def opaque(value: float, x: Node) -> Node:

@@ -8,20 +8,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
+from .._base import dtypes
 from . import _elementary, _primitives, _real_functions
 from ._compensated import compensated_sum, opaque, square
-from ._elementary import (
-    arc_tangent2,
-    copy_sign,
-    cosine,
-    hypotenuse,
-    is_finite,
-    is_infinite,
-    is_nan,
-    parts,
-    sine,
-)
+from ._elementary import arc_tangent2, copy_sign, cosine, hypotenuse, is_finite, is_infinite, is_nan, parts, sine
 from ._primitives import (
     absolute,
     add,
@@ -141,7 +131,7 @@ def log1p(z: Node) -> Node:
 
 
 # Above the first a sum of two may overflow, below the second a half may vanish.
-_SQRT_RANGE = {_dtypes.float32: (2.0**125, 2.0**-100), _dtypes.float64: (2.0**1021, 2.0**-1000)}
+_SQRT_RANGE = {dtypes.float32: (2.0**125, 2.0**-100), dtypes.float64: (2.0**1021, 2.0**-1000)}
 
 
 def sqrt(z: Node) -> Node:
@@ -209,7 +199,7 @@ def sinh(z: Node) -> Node:
 
 
 # Where tanh is 1 to the last digit, and squares of sinh times squares of tan are still finite.
-_TANH_LARGE = {_dtypes.float32: 11.0, _dtypes.float64: 22.0}
+_TANH_LARGE = {dtypes.float32: 11.0, dtypes.float64: 22.0}
 
 
 def tanh(z: Node) -> Node:
@@ -342,7 +332,7 @@ _BITS_BY_MULTIPLICATION = 7
 
 
 def _power_by_multiplication(z: Node, exponent: Node) -> Node:
-    count = convert(absolute(exponent), _dtypes.int32)
+    count = convert(absolute(exponent), dtypes.int32)
     result, square = full_like(z, 1), z
     for bit in range(_BITS_BY_MULTIPLICATION):
         # The first factor is taken as it is: 1 * z would lose signs of zeros, and be NaN for infinite z.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Node, Op
 from . import _primitives
 from ._primitives import (
@@ -30,7 +30,7 @@ from ._rules import REAL_PART, convert, full_like, predicate, stablehlo
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 ceil = _unary("ceil", "stablehlo.ceil")
 round_nearest_even = _unary("round", "stablehlo.round_nearest_even")
@@ -48,13 +48,13 @@ shift_right_arithmetic = _binary("arithmetic_right_shift", "stablehlo.shift_righ
 
 _IS_FINITE = Op("isfinite", predicate, stablehlo("stablehlo.is_finite"))
 
-_UNSIGNED = {1: _dtypes.uint8, 2: _dtypes.uint16, 4: _dtypes.uint32, 8: _dtypes.uint64}
-_SIGNED = {1: _dtypes.int8, 2: _dtypes.int16, 4: _dtypes.int32, 8: _dtypes.int64}
+_UNSIGNED = {1: dtypes.uint8, 2: dtypes.uint16, 4: dtypes.uint32, 8: dtypes.uint64}
+_SIGNED = {1: dtypes.int8, 2: dtypes.int16, 4: dtypes.int32, 8: dtypes.int64}
 
 # These have no negative zero: its bit pattern is their NaN.
-WITHOUT_NEGATIVE_ZERO = frozenset({_dtypes.float8_e4m3b11fnuz, _dtypes.float8_e4m3fnuz, _dtypes.float8_e5m2fnuz})
+WITHOUT_NEGATIVE_ZERO = frozenset({dtypes.float8_e4m3b11fnuz, dtypes.float8_e4m3fnuz, dtypes.float8_e5m2fnuz})
 # dtype -> (number of explicit significand bits, exponent bias).
-_LAYOUT = {_dtypes.float32: (23, 127), _dtypes.float64: (52, 1023)}
+_LAYOUT = {dtypes.float32: (23, 127), dtypes.float64: (52, 1023)}
 
 
 def parts(x: Node) -> tuple[Node, Node]:
@@ -74,7 +74,7 @@ def modulus(x: Node) -> Node:
 
 
 # Squares of numbers between 1/a and a keep their digits, where a is the first; the second brings all others there.
-_SQUARABLE = {_dtypes.float32: (2.0**50, 2.0**66), _dtypes.float64: (2.0**450, 2.0**514)}
+_SQUARABLE = {dtypes.float32: (2.0**50, 2.0**66), dtypes.float64: (2.0**450, 2.0**514)}
 
 
 def hypotenuse(x: Node, y: Node) -> Node:
@@ -126,7 +126,7 @@ def copy_sign(magnitude: Node, sign: Node) -> Node:
     """``magnitude`` with the sign bit of ``sign``; both real floating-point of one dtype."""
     dtype = magnitude.dtype
     if dtype in WITHOUT_NEGATIVE_ZERO:
-        wide = copy_sign(convert(magnitude, _dtypes.float32), convert(sign, _dtypes.float32))
+        wide = copy_sign(convert(magnitude, dtypes.float32), convert(sign, dtypes.float32))
         return convert(wide, dtype)
     mask = sign_bit(dtype)
     return bitcast(bit_or(bit_and(bits(magnitude), mask - 1), bit_and(bits(sign), mask)), dtype)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import CONSTANT, ArraySpec, Node, Op, array_spec, results
 from ._rules import BROADCAST, CONVERT, full_like, int_array, predicate, same, same2, stablehlo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 Operand: TypeAlias = Node | int | float
 
@@ -89,9 +89,9 @@ def _infer_bitcast(x: ArraySpec, *, dtype: DType) -> ArraySpec:
 
 _BITCAST = Op("view", _infer_bitcast, stablehlo("stablehlo.bitcast_convert"))
 _COMPLEX = Op(
-    "complex", lambda re, im: array_spec(re.shape, _dtypes.complex_of(re.dtype)), stablehlo("stablehlo.complex")
+    "complex", lambda re, im: array_spec(re.shape, dtypes.complex_of(re.dtype)), stablehlo("stablehlo.complex")
 )
-_IMAGINARY_PART = Op("imag", lambda x: array_spec(x.shape, _dtypes.real_of(x.dtype)), stablehlo("stablehlo.imag"))
+_IMAGINARY_PART = Op("imag", lambda x: array_spec(x.shape, dtypes.real_of(x.dtype)), stablehlo("stablehlo.imag"))
 _IOTA = Op(
     "iota",
     lambda *, shape, dtype, dimension: array_spec(shape, dtype),
@@ -109,7 +109,7 @@ def select(condition: Node, x: Operand, y: Operand) -> Node:
 def divide(x: Operand, y: Operand) -> Node:
     """``x / y``, rounded once."""
     x, y = _pair(x, y)
-    if x.dtype in _dtypes.REAL_FLOATING and _has_known_reciprocal(y):
+    if x.dtype in dtypes.REAL_FLOATING and _has_known_reciprocal(y):
         # XLA would multiply by the reciprocal of what is constant or stretched, which rounds twice. It does not see
         # through this.
         y = select(not_equal(x, x), x, y)
@@ -138,7 +138,7 @@ _MINIMUM = Op("minimum", same2, stablehlo("stablehlo.minimum"))
 
 def _extreme(op: Op, wins: Callable[[Operand, Operand], Node], x: Operand, y: Operand) -> Node:
     x, y = _pair(x, y)
-    if x.dtype not in _dtypes.REAL_FLOATING:
+    if x.dtype not in dtypes.REAL_FLOATING:
         return op(x, y)
     # Written out: where a large reduction follows, XLA's CPU compiler hands both to a library that drops NaN.
     return select(bit_or(wins(x, y), not_equal(x, x)), x, y)

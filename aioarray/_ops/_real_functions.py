@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
+from .._base import dtypes
 from . import _primitives
 from ._compensated import opaque
 from ._elementary import copy_sign, exponent_and_significand, without_subnormal
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from .._graph import Node
 
 # Arguments whose exponential is still finite, with room for a factor.
-LARGE = {_dtypes.float32: 80.0, _dtypes.float64: 700.0}
+LARGE = {dtypes.float32: 80.0, dtypes.float64: 700.0}
 
 
 def log1p(x: Node) -> Node:
     """``log(1 + x)``."""
-    if x.dtype != _dtypes.float64:
+    if x.dtype != dtypes.float64:
         return _primitives.log1p(x)
     # jaxlib 0.10's own is 130 ulp off near -0.41. Here: the logarithm of the rounded sum, corrected for its rounding.
     one = opaque(1, x)
@@ -66,8 +66,8 @@ def log2(x: Node) -> Node:
 
 # log10(2): so many digits that products with an exponent are exact, and the rest.
 _LOG10_2 = {
-    _dtypes.float32: (39457 / 2**17, -3.0243555500547862e-06),
-    _dtypes.float64: (2647887844335 / 2**43, 2.8363394551044964e-14),
+    dtypes.float32: (39457 / 2**17, -3.0243555500547862e-06),
+    dtypes.float64: (2647887844335 / 2**43, 2.8363394551044964e-14),
 }
 
 
@@ -90,8 +90,8 @@ def half_exponential(magnitude: Node) -> Node:
 
 # 1/3!, 1/5!, ...: enough terms for arguments up to 1.
 _SINH_SERIES = {
-    _dtypes.float32: tuple(1 / math.factorial(k) for k in range(3, 13, 2)),
-    _dtypes.float64: tuple(1 / math.factorial(k) for k in range(3, 21, 2)),
+    dtypes.float32: tuple(1 / math.factorial(k) for k in range(3, 13, 2)),
+    dtypes.float64: tuple(1 / math.factorial(k) for k in range(3, 21, 2)),
 }
 
 
@@ -121,7 +121,7 @@ def cosh(x: Node) -> Node:
 
 
 # Where the inverse sine is the number itself, to the last digit.
-_ASIN_SMALL = {_dtypes.float32: 1e-4, _dtypes.float64: 1e-8}
+_ASIN_SMALL = {dtypes.float32: 1e-4, dtypes.float64: 1e-8}
 
 _atan = _primitives._unary("atan", "chlo.atan")
 
@@ -130,7 +130,7 @@ def atan(x: Node) -> Node:
     """Inverse tangent."""
     # XLA's is much faster than atan2, which asks the C library for each number.
     result = _atan(x)
-    if x.dtype != _dtypes.float32:
+    if x.dtype != dtypes.float32:
         return result
     # Below 2**-10 it may give the number itself, 5 ulp off.
     square = multiply(x, x)
@@ -170,7 +170,7 @@ def acosh(x: Node) -> Node:
 
 
 # Above it, 1 is lost beside the square, which is still finite.
-_SQUARABLE = {_dtypes.float32: 1e10, _dtypes.float64: 1e20}
+_SQUARABLE = {dtypes.float32: 1e10, dtypes.float64: 1e20}
 
 
 def atanh(x: Node) -> Node:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import ArraySpec, Emitter, Node, Op, array_spec, constant
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
     from .._graph.node import Lower
 
 Attributes = Callable[[Node], dict[str, str]]
@@ -41,7 +41,7 @@ def same2(x: ArraySpec, y: ArraySpec) -> ArraySpec:
 
 def predicate(*operands: ArraySpec) -> ArraySpec:
     """Result spec: bool of the operands' shape."""
-    return array_spec(operands[0].shape, _dtypes.bool_)
+    return array_spec(operands[0].shape, dtypes.bool_)
 
 
 def int_array(values: Collection[int]) -> str:
@@ -52,7 +52,7 @@ def int_array(values: Collection[int]) -> str:
 def check_dtype(function: str, node: Node, allowed: frozenset[DType]) -> None:
     """``TypeError`` unless ``node``'s dtype is ``allowed``."""
     if node.dtype not in allowed:
-        category = _dtypes.CATEGORY_NAMES.get(allowed) or ", ".join(sorted(d.name for d in allowed))
+        category = dtypes.CATEGORY_NAMES.get(allowed) or ", ".join(sorted(d.name for d in allowed))
         raise TypeError(f"{function}: dtype {node.dtype.name} is not allowed; it takes {category} dtypes")
 
 
@@ -68,10 +68,10 @@ def full_like(node: Node, value: Any) -> Node:
 
 def _lower_convert(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> str:
     spec = node.inputs[0].spec
-    if spec.dtype == _dtypes.bool_ and node.dtype in _dtypes.FLOATING:
+    if spec.dtype == dtypes.bool_ and node.dtype in dtypes.FLOATING:
         # XLA takes the product of a converted bool and a number for a choice of the number or 0, also where the number
         # is infinite or NaN. Not so of an integer.
-        whole = array_spec(spec.shape, _dtypes.int8)
+        whole = array_spec(spec.shape, dtypes.int8)
         operands = (emitter.op("stablehlo.convert", operands, (spec,), (whole,)),)
         spec = whole
     return emitter.op("stablehlo.convert", operands, (spec,), node.specs)
@@ -86,7 +86,7 @@ BROADCAST = Op(
         lambda node: {"broadcast_dimensions": int_array(node.params["dimensions"])},
     ),
 )
-REAL_PART = Op("real", lambda x: array_spec(x.shape, _dtypes.real_of(x.dtype)), stablehlo("stablehlo.real"))
+REAL_PART = Op("real", lambda x: array_spec(x.shape, dtypes.real_of(x.dtype)), stablehlo("stablehlo.real"))
 
 
 def convert(x: Node, dtype: DType) -> Node:
@@ -101,7 +101,7 @@ def number(x: Node) -> Node:
 
     Beside a wider array it still has all of its digits.
     """
-    dtype = _dtypes.default_for_rank(_dtypes.dtype_rank(x.dtype))
+    dtype = dtypes.default_for_rank(dtypes.dtype_rank(x.dtype))
     return x if x.dtype == dtype else CONVERT(x, dtype=dtype, weak=True)
 
 
@@ -140,17 +140,17 @@ def result_dtype(function: str, *nodes: Node) -> DType:
     if not strong:
         dtype = nodes[0].dtype
         for node in nodes[1:]:
-            if _dtypes.dtype_rank(node.dtype) > _dtypes.dtype_rank(dtype):
+            if dtypes.dtype_rank(node.dtype) > dtypes.dtype_rank(dtype):
                 dtype = node.dtype
         return dtype
     dtype = strong[0]
     for other in strong[1:]:
         try:
-            dtype = _dtypes.promote(dtype, other)
+            dtype = dtypes.promote(dtype, other)
         except TypeError as error:
             raise TypeError(f"{function}: {error}") from None
-    ranks = [_dtypes.dtype_rank(node.dtype) for node in nodes if node.weak]
-    return _dtypes.weak_dtype(max(ranks), dtype) if ranks else dtype
+    ranks = [dtypes.dtype_rank(node.dtype) for node in nodes if node.weak]
+    return dtypes.weak_dtype(max(ranks), dtype) if ranks else dtype
 
 
 def promote(function: str, *nodes: Node) -> tuple[Node, ...]:

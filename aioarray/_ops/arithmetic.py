@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Node, definition
 from . import _complex_functions, _elementary, _primitives
 from ._builders import NARROW, binary, binary_floating, by_kind, by_kind_2, unary
@@ -22,7 +22,7 @@ def _floor_divide_integers(x: Node, y: Node) -> Node:
     by_zero = _primitives.equal(y, 0)
     divisor = select(by_zero, 1, y)
     quotient = _primitives.divide(x, divisor)
-    if x.dtype in _dtypes.SIGNED:
+    if x.dtype in dtypes.SIGNED:
         inexact = _primitives.not_equal(_primitives.remainder(x, divisor), 0)
         below = bit_and(inexact, _opposite_signs(x, divisor))
         quotient = select(below, _primitives.subtract(quotient, 1), quotient)
@@ -31,7 +31,7 @@ def _floor_divide_integers(x: Node, y: Node) -> Node:
 
 def _remainder_integers(x: Node, y: Node) -> Node:
     rest = _truncated_remainder(x, y)
-    if x.dtype in _dtypes.SIGNED:
+    if x.dtype in dtypes.SIGNED:
         correct = bit_and(_primitives.not_equal(rest, 0), _opposite_signs(rest, y))
         rest = select(correct, _primitives.add(rest, y), rest)
     return rest
@@ -64,16 +64,16 @@ def _divmod_real(x: Node, y: Node) -> tuple[Node, Node]:
 
 
 def _divmod(x: Node, y: Node) -> tuple[Node, Node]:
-    if x.dtype in _dtypes.INTEGRAL:
+    if x.dtype in dtypes.INTEGRAL:
         return _floor_divide_integers(x, y), _remainder_integers(x, y)
     if x.dtype in NARROW:
-        quotient, rest = _divmod_real(convert(x, _dtypes.float32), convert(y, _dtypes.float32))
+        quotient, rest = _divmod_real(convert(x, dtypes.float32), convert(y, dtypes.float32))
         return convert(quotient, x.dtype), convert(rest, x.dtype)
     return _divmod_real(x, y)
 
 
 def _sign_of_integer(x: Node) -> Node:
-    return _primitives.sign(x) if x.dtype in _dtypes.SIGNED else _primitives.minimum(x, 1)
+    return _primitives.sign(x) if x.dtype in dtypes.SIGNED else _primitives.minimum(x, 1)
 
 
 def _power_of_real(x: Node, y: Node) -> Node:
@@ -92,16 +92,16 @@ def _heaviside(x: Node, at_zero: Node) -> Node:
     return select(_elementary.is_nan(x), x, step)
 
 
-add = binary("add", _primitives.add, _dtypes.ALL)  # of booleans: or
+add = binary("add", _primitives.add, dtypes.ALL)  # of booleans: or
 subtract = binary("subtract", _primitives.subtract)
-multiply = binary("multiply", _primitives.multiply, _dtypes.ALL)  # of booleans: and
+multiply = binary("multiply", _primitives.multiply, dtypes.ALL)  # of booleans: and
 divide = binary_floating("divide", _primitives.divide)
-floor_divide = binary("floor_divide", lambda x, y: _divmod(x, y)[0], _dtypes.REAL)
-remainder = binary("remainder", lambda x, y: _divmod(x, y)[1], _dtypes.REAL)
+floor_divide = binary("floor_divide", lambda x, y: _divmod(x, y)[0], dtypes.REAL)
+remainder = binary("remainder", lambda x, y: _divmod(x, y)[1], dtypes.REAL)
 # Integers to negative powers are rounded towards zero; too large powers wrap around in some way of the device's.
 pow = binary("pow", _power)
 float_power = binary_floating("float_power", _power)
-fmod = binary("fmod", by_kind_2(integral=_truncated_remainder, real=_primitives.remainder), _dtypes.REAL)
+fmod = binary("fmod", by_kind_2(integral=_truncated_remainder, real=_primitives.remainder), dtypes.REAL)
 
 
 # Exponents up to which products are as accurate as one may expect, 5 ulp.
@@ -111,9 +111,9 @@ POWERS_BY_MULTIPLICATION = range(-4, 9)
 @definition
 def integer_power(x: Node, exponent: int) -> Node:
     """``x ** exponent`` by multiplication, many times faster than ``pow``; for small exponents, which are static."""
-    if x.dtype == _dtypes.bool_:
-        x = convert(x, _dtypes.default_for_rank(1))
-    if exponent < 0 and x.dtype in _dtypes.INTEGRAL:
+    if x.dtype == dtypes.bool_:
+        x = convert(x, dtypes.default_for_rank(1))
+    if exponent < 0 and x.dtype in dtypes.INTEGRAL:
         return _power(x, full_like(x, exponent))
     if exponent < 0:
         # Not 1 / x**n: that may vanish although the result does not overflow.
@@ -129,7 +129,7 @@ def integer_power(x: Node, exponent: int) -> Node:
 @definition
 def divmod(x1: Node, x2: Node) -> tuple[Node, Node]:
     x1, x2 = promote("divmod", x1, x2)
-    check_dtype("divmod", x1, _dtypes.REAL)
+    check_dtype("divmod", x1, dtypes.REAL)
     return _divmod(x1, x2)
 
 
@@ -139,11 +139,11 @@ abs = unary(
     "abs",
     by_kind(
         boolean=lambda x: x,
-        integral=lambda x: _primitives.absolute(x) if x.dtype in _dtypes.SIGNED else x,
+        integral=lambda x: _primitives.absolute(x) if x.dtype in dtypes.SIGNED else x,
         real=_primitives.absolute,
         complex=_elementary.modulus,
     ),
-    _dtypes.ALL,
+    dtypes.ALL,
 )
 sign = unary("sign", by_kind(integral=_sign_of_integer, real=_sign_of_real, complex=_complex_functions.sign))
-heaviside = binary_floating("heaviside", _heaviside, _dtypes.REAL_FLOATING)
+heaviside = binary_floating("heaviside", _heaviside, dtypes.REAL_FLOATING)

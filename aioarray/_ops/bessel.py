@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
+from .._base import dtypes
 from ._builders import in_float32, unary_floating
 from ._primitives import absolute, add, divide, exp, less_equal, maximum, minimum, multiply, select, sqrt, subtract
 from ._rules import full_like
@@ -94,4 +94,4 @@ def _i0(x: Node) -> Node:
     return multiply(root, multiply(root, select(less_equal(x, 8.0), near, far)))
 
 
-i0 = unary_floating("i0", in_float32(_i0), _dtypes.REAL_FLOATING)
+i0 = unary_floating("i0", in_float32(_i0), dtypes.REAL_FLOATING)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Node, definition
 from . import _primitives
 from ._builders import NARROW, Binary, as_floating, binary, by_kind_2
@@ -35,12 +35,12 @@ _less_equal = _ordering(_primitives.less, _primitives.less_equal)
 _greater = _ordering(_primitives.greater, _primitives.greater)
 _greater_equal = _ordering(_primitives.greater, _primitives.greater_equal)
 
-equal = binary("equal", _primitives.equal, _dtypes.ALL)
-not_equal = binary("not_equal", _primitives.not_equal, _dtypes.ALL)
-less = binary("less", _less, _dtypes.ALL)
-less_equal = binary("less_equal", _less_equal, _dtypes.ALL)
-greater = binary("greater", _greater, _dtypes.ALL)
-greater_equal = binary("greater_equal", _greater_equal, _dtypes.ALL)
+equal = binary("equal", _primitives.equal, dtypes.ALL)
+not_equal = binary("not_equal", _primitives.not_equal, dtypes.ALL)
+less = binary("less", _less, dtypes.ALL)
+less_equal = binary("less_equal", _less_equal, dtypes.ALL)
+greater = binary("greater", _greater, dtypes.ALL)
+greater_equal = binary("greater_equal", _greater_equal, dtypes.ALL)
 
 
 def _larger(x: Node, y: Node) -> Node:
@@ -63,10 +63,10 @@ def _ignoring_nan(rule: Binary) -> Binary:
     return computed
 
 
-maximum = binary("maximum", _maximum, _dtypes.ALL)
-minimum = binary("minimum", _minimum, _dtypes.ALL)
-fmax = binary("fmax", _ignoring_nan(_maximum), _dtypes.ALL)
-fmin = binary("fmin", _ignoring_nan(_minimum), _dtypes.ALL)
+maximum = binary("maximum", _maximum, dtypes.ALL)
+minimum = binary("minimum", _minimum, dtypes.ALL)
+fmax = binary("fmax", _ignoring_nan(_maximum), dtypes.ALL)
+fmin = binary("fmin", _ignoring_nan(_minimum), dtypes.ALL)
 
 
 @definition
@@ -75,7 +75,7 @@ def clip(x: Node, minimum: Node | None, maximum: Node | None) -> Node:
     dtype = result_dtype("clip", x, *bounds)
     shape = broadcast_shapes("clip", x.shape, *[bound.shape for bound in bounds])
     x = broadcast_to(convert(x, dtype), shape)
-    check_dtype("clip", x, _dtypes.REAL)
+    check_dtype("clip", x, dtypes.REAL)
     if minimum is not None:
         x = _maximum(x, broadcast_to(convert(minimum, dtype), shape))
     if maximum is not None:
@@ -88,8 +88,8 @@ def isclose(x1: Node, x2: Node, rtol: float, atol: float, equal_nan: bool) -> No
     x1, x2 = promote("isclose", x1, x2)
     x1, x2 = as_floating(x1), as_floating(x2)
     if x1.dtype in NARROW:
-        x1, x2 = convert(x1, _dtypes.float32), convert(x2, _dtypes.float32)
-    size = modulus if x1.dtype in _dtypes.COMPLEX else _primitives.absolute
+        x1, x2 = convert(x1, dtypes.float32), convert(x2, dtypes.float32)
+    size = modulus if x1.dtype in dtypes.COMPLEX else _primitives.absolute
     bound = _primitives.add(_primitives.multiply(size(x2), rtol), atol)
     close = _primitives.less_equal(size(_primitives.subtract(x1, x2)), bound)
     # An infinite bound is no reason to call everything close; equal infinities differ by NaN.

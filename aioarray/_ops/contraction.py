@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import ArraySpec, Node, Op, array_spec, definition
 from ._primitives import imaginary_part, make_complex, multiply, negative, not_equal, reshape, transpose
 from ._rules import (
@@ -19,7 +19,7 @@ from ._rules import (
 )
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 Axes = tuple[int, ...]
 
@@ -75,12 +75,12 @@ def contract(x: Node, y: Node, contracting: tuple[Axes, Axes], batch: tuple[Axes
     def product(a: Node, b: Node, sums: DType) -> Node:
         return DOT_GENERAL(a, b, contracting=contracting, batch=batch, dtype=sums, precision=precision)
 
-    if dtype == _dtypes.bool_:
+    if dtype == dtypes.bool_:
         # Counting in float32 is fast and cannot go wrong: a sum of ones never comes back to zero.
-        x, y = convert(x, _dtypes.float32), convert(y, _dtypes.float32)
-        return not_equal(product(x, y, _dtypes.float32), 0)
-    if dtype in _dtypes.REAL_FLOATING and dtype.itemsize < 4:
-        return convert(product(x, y, _dtypes.float32), dtype)
+        x, y = convert(x, dtypes.float32), convert(y, dtypes.float32)
+        return not_equal(product(x, y, dtypes.float32), 0)
+    if dtype in dtypes.REAL_FLOATING and dtype.itemsize < 4:
+        return convert(product(x, y, dtypes.float32), dtype)
     return product(x, y, dtype)
 
 
@@ -168,7 +168,7 @@ def vecdot(x1: Node, x2: Node, axis: int, precision: str | None) -> Node:
         raise ValueError(
             f"vecdot: along axis {axis}, x1 has length {x1.shape[-1]}, x2 has length {x2.shape[-1]}; they must be equal"
         )
-    if x1.dtype in _dtypes.COMPLEX:
+    if x1.dtype in dtypes.COMPLEX:
         x1 = make_complex(REAL_PART(x1), negative(imaginary_part(x1)))
     shape = broadcast_shapes("vecdot", x1.shape, x2.shape)
     x1, x2 = broadcast_to(x1, shape), broadcast_to(x2, shape)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import ArraySpec, Emitter, Graph, Node, Op, Specs, array_spec, results
 from ._primitives import maximum, minimum, reshape
 from ._rules import convert, scalar
@@ -81,8 +81,8 @@ _CASE = Op("switch", _branched, _lower_case)
 def switch(index: Node, branches: Sequence[Body]) -> tuple[Node, ...]:
     """The results of branch number ``index``, which is brought into their range; they agree in their specs."""
     if index.dtype.itemsize < 4:
-        index = convert(index, _dtypes.int32)  # there may be more branches than it counts
-    index = convert(minimum(maximum(index, 0), len(branches) - 1), _dtypes.int32)
+        index = convert(index, dtypes.int32)  # there may be more branches than it counts
+    index = convert(minimum(maximum(index, 0), len(branches) - 1), dtypes.int32)
     around = [node for branch in branches for node in branch.around]
     graphs = tuple(branch.graph for branch in branches)
     counts = tuple(len(branch.around) for branch in branches)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import ArraySpec, Node, Op, array_spec, definition
 from ._primitives import add, reshape, transpose
 from ._rules import broadcast_to, check_dtype, convert, int_array, result_dtype, stablehlo
 from .movement import REVERSE
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 Ints = tuple[int, ...]
 Pairs = tuple[tuple[int, int], ...]
@@ -112,8 +112,8 @@ def _in_sum_dtype(function: str, x: Node, kernel: Node) -> tuple[Node, Node, DTy
     """Both operands in the dtype that sums are kept in; and the result's."""
     dtype = result_dtype(function, x, kernel)
     x, kernel = convert(x, dtype), convert(kernel, dtype)
-    check_dtype(function, x, _dtypes.REAL_FLOATING)
-    sums = _dtypes.float32 if dtype.itemsize < 4 else dtype
+    check_dtype(function, x, dtypes.REAL_FLOATING)
+    sums = dtypes.float32 if dtype.itemsize < 4 else dtype
     return convert(x, sums), convert(kernel, sums), dtype
 
 

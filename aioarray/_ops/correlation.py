@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Node, definition
 from ._builders import NARROW
 from ._primitives import add as _add
@@ -21,7 +21,7 @@ def correlate(x1: Node, x2: Node, mode: str) -> Node:
     "same": as many as the longer one has elements, in the middle.
     """
     x1, x2 = _operands("correlate", x1, x2, mode)
-    if x2.dtype in _dtypes.COMPLEX:
+    if x2.dtype in dtypes.COMPLEX:
         x2 = make_complex(REAL_PART(x2), negative(imaginary_part(x2)))
     n, m = x1.size, x2.size
     start, length = _part(n, m, mode)
@@ -48,7 +48,7 @@ def _operands(function: str, x1: Node, x2: Node, mode: str) -> tuple[Node, Node]
             raise ValueError(f"{function}: an array has shape {x.shape}; it takes vectors of at least one element")
     dtype = result_dtype(function, x1, x2)
     x1, x2 = (reshape(convert(x, dtype), (x.size,)) for x in (x1, x2))
-    check_dtype(function, x1, _dtypes.NUMERIC)
+    check_dtype(function, x1, dtypes.NUMERIC)
     return x1, x2
 
 
@@ -63,12 +63,12 @@ def _part(n: int, m: int, mode: str) -> tuple[int, int]:
 
 
 def _correlated(x: Node, kernel: Node, start: int, length: int) -> Node:
-    if x.dtype in _dtypes.COMPLEX:
+    if x.dtype in dtypes.COMPLEX:
         a, b, c, d = REAL_PART(x), imaginary_part(x), REAL_PART(kernel), imaginary_part(kernel)
         products = [_correlated(*pair, start, length) for pair in ((a, c), (b, d), (a, d), (b, c))]
         return make_complex(subtract(products[0], products[1]), _add(products[2], products[3]))
     dtype = x.dtype
-    wide = _dtypes.float32 if dtype in NARROW else dtype
+    wide = dtypes.float32 if dtype in NARROW else dtype
     low = kernel.size - 1 - start
     result = CONVOLUTION(
         reshape(convert(x, wide), (1, 1, x.size)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import _config, _dtypes
+from .._base import config, dtypes
 from .._graph import Node, definition
 from ._primitives import less, minimum, reshape, select
 from ._rules import broadcast_to, convert, scalar
@@ -15,26 +15,26 @@ def bincount(x: Node, weights: Node | None, length: int) -> Node:
 
     Others are not counted.
     """
-    if x.ndim != 1 or x.dtype not in _dtypes.INTEGRAL_OR_BOOLEAN:
+    if x.ndim != 1 or x.dtype not in dtypes.INTEGRAL_OR_BOOLEAN:
         raise TypeError(f"bincount: x of dtype {x.dtype.name} and shape {x.shape}; it takes a vector of integers")
     if length < 0:
         raise ValueError(f"bincount: length={length} must not be negative")
     if weights is None:
-        dtype = _config.current().integral
+        dtype = config.current().integral
         weights = broadcast_to(scalar(1, dtype), x.shape)
     elif weights.shape != x.shape:
         raise ValueError(f"bincount: weights have shape {weights.shape}, x {x.shape}; they must be the same")
     counts = broadcast_to(scalar(0, weights.dtype), (length,))
     if length == 0 or x.size == 0:
         return counts
-    if x.dtype == _dtypes.bool_:
-        x = convert(x, _dtypes.int32)
+    if x.dtype == dtypes.bool_:
+        x = convert(x, dtypes.int32)
     # A position that is out of range is dropped; a wide unsigned one must not become a narrow signed one before.
-    if x.dtype in _dtypes.UNSIGNED and length < 2 ** (8 * x.dtype.itemsize):
+    if x.dtype in dtypes.UNSIGNED and length < 2 ** (8 * x.dtype.itemsize):
         x = minimum(x, length)
-    elif x.dtype in _dtypes.SIGNED and length < 2 ** (8 * x.dtype.itemsize - 1):
+    elif x.dtype in dtypes.SIGNED and length < 2 ** (8 * x.dtype.itemsize - 1):
         x = select(less(x, 0), length, minimum(x, length))
-    places = convert(x, _dtypes.int64 if length > 2**30 else _dtypes.int32)
+    places = convert(x, dtypes.int64 if length > 2**30 else dtypes.int32)
     return SCATTER(
         counts,
         reshape(places, (x.size, 1)),

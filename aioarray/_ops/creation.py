@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Node, definition
 from ._primitives import add, barrier, divide, equal, floor, iota, multiply, select, subtract
 from ._rules import broadcast_to, convert, scalar
 from .movement import nonzero_mask, triangle_mask
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 
 def _check_shape(function: str, shape: tuple[int, ...]) -> None:
@@ -40,7 +40,7 @@ def ones(shape: tuple[int, ...], dtype: DType) -> Node:
 def full(value: Node, shape: tuple[int, ...], dtype: DType) -> Node:
     """``value``, a scalar or what stretches to ``shape``, in ``dtype``."""
     _check_shape("full", shape)
-    value = nonzero_mask(value) if dtype == _dtypes.bool_ else convert(value, dtype)
+    value = nonzero_mask(value) if dtype == dtypes.bool_ else convert(value, dtype)
     return broadcast_to(value, shape)
 
 
@@ -56,8 +56,8 @@ def arange(start: Node, step: Node, length: int, dtype: DType) -> Node:
 
     NumPy rounds the first two elements to ``dtype`` and continues with their difference; so does this.
     """
-    wide = _dtypes.float32 if dtype in _dtypes.REAL_FLOATING and dtype.itemsize < 4 else dtype
-    places = convert(iota((length,), _dtypes.int64, 0), wide)
+    wide = dtypes.float32 if dtype in dtypes.REAL_FLOATING and dtype.itemsize < 4 else dtype
+    places = convert(iota((length,), dtypes.int64, 0), wide)
     steps = _rounded(multiply(places, broadcast_to(convert(step, wide), (length,))))
     return convert(add(broadcast_to(convert(start, wide), (length,)), steps), dtype)
 
@@ -76,11 +76,11 @@ def linspace(start: Node, stop: Node, num: int, dtype: DType, endpoint: bool) ->
 
     Computed as NumPy does: steps are multiplied, not summed, and the last element is ``stop`` itself.
     """
-    wide = _dtypes.complex128 if start.dtype in _dtypes.COMPLEX or stop.dtype in _dtypes.COMPLEX else _dtypes.float64
+    wide = dtypes.complex128 if start.dtype in dtypes.COMPLEX or stop.dtype in dtypes.COMPLEX else dtypes.float64
     start, stop = convert(start, wide), convert(stop, wide)
     shape = (num,)
     intervals = num - 1 if endpoint else num
-    places = iota(shape, _dtypes.int64, 0)
+    places = iota(shape, dtypes.int64, 0)
     positions = convert(places, wide)
     delta = subtract(stop, start)
     if intervals > 0:
@@ -97,7 +97,7 @@ def linspace(start: Node, stop: Node, num: int, dtype: DType, endpoint: bool) ->
     values = add(_rounded(steps), broadcast_to(start, shape))
     if endpoint and num > 1:
         values = select(equal(places, num - 1), broadcast_to(stop, shape), values)
-    if dtype in _dtypes.INTEGRAL:
+    if dtype in dtypes.INTEGRAL:
         values = floor(values)
     return convert(values, dtype)
 
@@ -107,7 +107,7 @@ def eye(rows: int, columns: int, k: int, dtype: DType) -> Node:
     """Ones on diagonal ``k`` of a matrix, zeros elsewhere."""
     _check_shape("eye", (rows, columns))
     k = max(-rows - 1, min(k, columns + 1))
-    shape, index = (rows, columns), _dtypes.int64
+    shape, index = (rows, columns), dtypes.int64
     return convert(equal(iota(shape, index, 1), add(iota(shape, index, 0), k)), dtype)
 
 

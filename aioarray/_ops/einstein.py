@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Node, definition
 from ._primitives import equal, iota, multiply, reshape, select, transpose
 from ._rules import broadcast_to, convert, result_dtype
@@ -112,7 +112,7 @@ def _diagonals(node: Node, labels: _Labels, lengths: dict[str | int, int]) -> tu
         while labels.count(label) > 1:
             first = labels.index(label)
             second = labels.index(label, first + 1)
-            on_diagonal = equal(iota(node.shape, _dtypes.int64, first), iota(node.shape, _dtypes.int64, second))
+            on_diagonal = equal(iota(node.shape, dtypes.int64, first), iota(node.shape, dtypes.int64, second))
             node = _total(select(on_diagonal, node, 0), second)
             labels = labels[:second] + labels[second + 1 :]
     broadcast = [label for label, n in zip(labels, node.shape, strict=True) if n == 1 and lengths[label] != 1]
@@ -123,7 +123,7 @@ def _diagonals(node: Node, labels: _Labels, lengths: dict[str | int, int]) -> tu
 
 
 def _total(node: Node, *axes: int) -> Node:
-    if node.dtype == _dtypes.bool_:
+    if node.dtype == dtypes.bool_:
         return _any(node, axes, False)
     return _sum(node, axes, node.dtype, False)
 

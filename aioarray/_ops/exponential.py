@@ -5,21 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
+from .._base import dtypes
 from . import _complex_functions, _elementary, _primitives, _real_functions
 from ._builders import binary_floating, by_kind, in_float32, in_float32_2, unary_floating
-from ._primitives import (
-    absolute,
-    add,
-    divide,
-    equal,
-    maximum,
-    multiply,
-    negative,
-    power,
-    select,
-    subtract,
-)
+from ._primitives import absolute, add, divide, equal, maximum, multiply, negative, power, select, subtract
 
 if TYPE_CHECKING:
     from .._graph import Node
@@ -62,5 +51,5 @@ log = unary_floating("log", by_kind(real=_primitives.log, complex=_complex_funct
 log1p = unary_floating("log1p", by_kind(real=_real_functions.log1p, complex=_complex_functions.log1p))
 log2 = unary_floating("log2", by_kind(real=in_float32(_real_functions.log2), complex=_complex_log2))
 log10 = unary_floating("log10", by_kind(real=in_float32(_real_functions.log10), complex=_complex_log10))
-logaddexp = binary_floating("logaddexp", in_float32_2(_log_add), _dtypes.REAL_FLOATING)
-logaddexp2 = binary_floating("logaddexp2", in_float32_2(_log2_add), _dtypes.REAL_FLOATING)
+logaddexp = binary_floating("logaddexp", in_float32_2(_log_add), dtypes.REAL_FLOATING)
+logaddexp2 = binary_floating("logaddexp2", in_float32_2(_log2_add), dtypes.REAL_FLOATING)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import ArraySpec, Node, Op, array_spec, definition
 from . import _primitives as p
 from . import complex as complex_functions
@@ -18,7 +18,7 @@ from . import movement
 from ._rules import broadcast_to, check_dtype, convert, int_array, normalize_axes, normalize_axis, scalar, stablehlo
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 Axes = tuple[int, ...]
 
@@ -28,9 +28,9 @@ _AT_ONCE = 3
 
 def _transformed(x: ArraySpec, *, kind: str, lengths: Axes) -> ArraySpec:
     if kind == "RFFT":
-        return array_spec((*x.shape[:-1], lengths[-1] // 2 + 1), _dtypes.complex_of(x.dtype))
+        return array_spec((*x.shape[:-1], lengths[-1] // 2 + 1), dtypes.complex_of(x.dtype))
     if kind == "IRFFT":
-        return array_spec((*x.shape[:-1], lengths[-1]), _dtypes.real_of(x.dtype))
+        return array_spec((*x.shape[:-1], lengths[-1]), dtypes.real_of(x.dtype))
     return x
 
 
@@ -80,17 +80,17 @@ def _lengths(function: str, x: Node, s: Axes | None, axes: Axes | None) -> tuple
 
 
 def _real(function: str, x: Node) -> Node:
-    if x.dtype in _dtypes.INTEGRAL_OR_BOOLEAN:
-        x = convert(x, _dtypes.default_for_rank(2))
-    check_dtype(function, x, _dtypes.REAL_FLOATING)
-    return x if x.dtype == _dtypes.float64 else convert(x, _dtypes.float32)
+    if x.dtype in dtypes.INTEGRAL_OR_BOOLEAN:
+        x = convert(x, dtypes.default_for_rank(2))
+    check_dtype(function, x, dtypes.REAL_FLOATING)
+    return x if x.dtype == dtypes.float64 else convert(x, dtypes.float32)
 
 
 def _complex(function: str, x: Node) -> Node:
-    if x.dtype in _dtypes.COMPLEX:
+    if x.dtype in dtypes.COMPLEX:
         return x
     x = _real(function, x)
-    return convert(x, _dtypes.complex_of(x.dtype))
+    return convert(x, dtypes.complex_of(x.dtype))
 
 
 def _resized(x: Node, axis: int, length: int) -> Node:
@@ -263,16 +263,16 @@ def ihfft(x: Node, n: int | None, axis: int, norm: str) -> Node:
 @definition
 def fftfreq(n: int, d: float, dtype: DType) -> Node:
     """The frequency of each value of a transform of ``n`` samples at distance ``d``."""
-    positions = p.iota((_check_length("fftfreq", n),), _dtypes.int64)
+    positions = p.iota((_check_length("fftfreq", n),), dtypes.int64)
     positions = p.select(p.greater_equal(positions, (n + 1) // 2), p.subtract(positions, n), positions)
-    return convert(p.multiply(convert(positions, _dtypes.float64), 1 / (n * d)), dtype)
+    return convert(p.multiply(convert(positions, dtypes.float64), 1 / (n * d)), dtype)
 
 
 @definition
 def rfftfreq(n: int, d: float, dtype: DType) -> Node:
     """The frequency of each value of ``rfft``."""
-    positions = p.iota((_check_length("rfftfreq", n) // 2 + 1,), _dtypes.int64)
-    return convert(p.multiply(convert(positions, _dtypes.float64), 1 / (n * d)), dtype)
+    positions = p.iota((_check_length("rfftfreq", n) // 2 + 1,), dtypes.int64)
+    return convert(p.multiply(convert(positions, dtypes.float64), 1 / (n * d)), dtype)
 
 
 def _shift(function: str, x: Node, axes: int | Axes | None, sign: int) -> Node:

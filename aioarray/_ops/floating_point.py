@@ -9,7 +9,7 @@ import math
 
 import ml_dtypes
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Node, definition
 from . import _elementary
 from ._builders import NARROW, Unary, binary_floating, unary, unary_floating
@@ -22,13 +22,13 @@ def _classified(rule: Unary, of_integers: bool, either: bool) -> Unary:
     """``rule`` gives booleans; complex numbers have the property if either part, or both parts, have it."""
 
     def computed(x: Node) -> Node:
-        if x.dtype in _dtypes.INTEGRAL_OR_BOOLEAN:
-            return broadcast_to(scalar(of_integers, _dtypes.bool_), x.shape)
-        if x.dtype in _dtypes.COMPLEX:
+        if x.dtype in dtypes.INTEGRAL_OR_BOOLEAN:
+            return broadcast_to(scalar(of_integers, dtypes.bool_), x.shape)
+        if x.dtype in dtypes.COMPLEX:
             real, imaginary = parts(x)
             return (bit_or if either else bit_and)(rule(real), rule(imaginary))
         # Several 8-bit dtypes have no infinity to compare with.
-        return rule(convert(x, _dtypes.float32) if x.dtype in NARROW else x)
+        return rule(convert(x, dtypes.float32) if x.dtype in NARROW else x)
 
     return computed
 
@@ -59,23 +59,23 @@ def _next_after(x: Node, y: Node) -> Node:
     return select(bit_or(is_nan(x), is_nan(y)), math.nan, result)
 
 
-isfinite = unary("isfinite", _classified(is_finite, True, either=False), _dtypes.ALL)
-isinf = unary("isinf", _classified(is_infinite, False, either=True), _dtypes.ALL)
-isnan = unary("isnan", _classified(is_nan, False, either=True), _dtypes.ALL)
-isposinf = unary("isposinf", _classified(_is_positive_infinity, False, either=True), _dtypes.REAL_OR_BOOLEAN)
-isneginf = unary("isneginf", _classified(_is_negative_infinity, False, either=True), _dtypes.REAL_OR_BOOLEAN)
-signbit = unary_floating("signbit", lambda x: less(signed_bits(x), 0), _dtypes.REAL_FLOATING)
-copysign = binary_floating("copysign", copy_sign, _dtypes.REAL_FLOATING)
-nextafter = binary_floating("nextafter", _next_after, _dtypes.REAL_FLOATING)
+isfinite = unary("isfinite", _classified(is_finite, True, either=False), dtypes.ALL)
+isinf = unary("isinf", _classified(is_infinite, False, either=True), dtypes.ALL)
+isnan = unary("isnan", _classified(is_nan, False, either=True), dtypes.ALL)
+isposinf = unary("isposinf", _classified(_is_positive_infinity, False, either=True), dtypes.REAL_OR_BOOLEAN)
+isneginf = unary("isneginf", _classified(_is_negative_infinity, False, either=True), dtypes.REAL_OR_BOOLEAN)
+signbit = unary_floating("signbit", lambda x: less(signed_bits(x), 0), dtypes.REAL_FLOATING)
+copysign = binary_floating("copysign", copy_sign, dtypes.REAL_FLOATING)
+nextafter = binary_floating("nextafter", _next_after, dtypes.REAL_FLOATING)
 
 
 @definition
 def nan_to_num(x: Node, nan: Node, posinf: Node | None, neginf: Node | None) -> Node:
     # Nodes, not static: keys of programs do not tell 0.0 from -0.0, nor find NaN again.
-    check_dtype("nan_to_num", x, _dtypes.ALL)
-    if x.dtype in _dtypes.INTEGRAL_OR_BOOLEAN:
+    check_dtype("nan_to_num", x, dtypes.ALL)
+    if x.dtype in dtypes.INTEGRAL_OR_BOOLEAN:
         return x
-    real = _dtypes.real_of(x.dtype)
+    real = dtypes.real_of(x.dtype)
     limits = ml_dtypes.finfo(real)
 
     def replacement(value: Node | None, default: float) -> Node:
@@ -85,7 +85,7 @@ def nan_to_num(x: Node, nan: Node, posinf: Node | None, neginf: Node | None) -> 
             raise ValueError(f"nan_to_num: a replacement of shape {value.shape} does not broadcast to x, {x.shape}")
         return broadcast_to(value, shape)
 
-    wide = _dtypes.float32 if real in NARROW else real
+    wide = dtypes.float32 if real in NARROW else real
     of_nan = convert(replacement(nan, 0.0), wide)
     highest = convert(replacement(posinf, float(limits.max)), wide)
     lowest = convert(replacement(neginf, float(limits.min)), wide)
@@ -96,4 +96,4 @@ def nan_to_num(x: Node, nan: Node, posinf: Node | None, neginf: Node | None) -> 
         part = select(_is_positive_infinity(part), highest, part)
         return convert(select(_is_negative_infinity(part), lowest, part), real)
 
-    return _elementary.by_parts(x, replaced) if x.dtype in _dtypes.COMPLEX else replaced(x)
+    return _elementary.by_parts(x, replaced) if x.dtype in dtypes.COMPLEX else replaced(x)

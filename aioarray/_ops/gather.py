@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import ArraySpec, Emitter, Node, Op
 from ._rules import int_array, stablehlo
 
@@ -37,7 +37,7 @@ def _lower_scatter(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> s
     )
     dtype = node.dtype
     if combine is None:
-        kind = f"tensor<{_dtypes.MLIR_NAMES[dtype]}>"
+        kind = f"tensor<{dtypes.MLIR_NAMES[dtype]}>"
         old, new = emitter.fresh(), emitter.fresh()
         region = f'{{\n^bb0({old}: {kind}, {new}: {kind}):\n"stablehlo.return"({new}) : ({kind}) -> ()\n}}'
     else:

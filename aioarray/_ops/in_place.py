@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Definition, Node
 from ._rules import convert
 
@@ -33,6 +33,6 @@ def in_place(operation: Definition[Node]) -> Definition[Node]:
 
 def _castable(source: Node, target: Node) -> bool:
     """Whether NumPy's rule "same_kind" allows the cast."""
-    if source.dtype in _dtypes.SIGNED and target.dtype in _dtypes.UNSIGNED:
+    if source.dtype in dtypes.SIGNED and target.dtype in dtypes.UNSIGNED:
         return False
-    return _dtypes.dtype_rank(source.dtype) <= _dtypes.dtype_rank(target.dtype)
+    return dtypes.dtype_rank(source.dtype) <= dtypes.dtype_rank(target.dtype)

@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Node, definition
 from ._primitives import (
     add,
@@ -39,7 +39,7 @@ from .movement import PAD, REVERSE, nonzero_mask
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 Index: TypeAlias = tuple[Any, ...]
 Mode: TypeAlias = Literal["set", "add", "multiply", "min", "max"]
@@ -164,7 +164,7 @@ def _is_new(entry: Any) -> bool:
 
 
 def _index_array(function: str, array: Node) -> Node:
-    if array.dtype not in _dtypes.INTEGRAL:
+    if array.dtype not in dtypes.INTEGRAL:
         raise IndexError(f"{function}: index array of dtype {array.dtype.name}; it takes integer (or boolean) dtypes")
     return array
 
@@ -183,10 +183,10 @@ def _sliced_axis(function: str, length: int, start: int | None, stop: int | None
 def _starts(axes: tuple[_Axis, ...]) -> tuple[Node, ...]:
     """The start positions as scalars of one dtype, as dynamic slices take them."""
     given = [axis.start for axis in axes if isinstance(axis.start, Node)]
-    wide = any(node.dtype.itemsize > 4 or node.dtype == _dtypes.uint32 for node in given)
-    dtype = _dtypes.int64 if wide else _dtypes.int32
+    wide = any(node.dtype.itemsize > 4 or node.dtype == dtypes.uint32 for node in given)
+    dtype = dtypes.int64 if wide else dtypes.int32
     if any(isinstance(axis.start, int) and axis.start > 2**31 - 1 for axis in axes):
-        dtype = _dtypes.int64
+        dtype = dtypes.int64
     return tuple(
         reshape(convert(axis.start, dtype), ()) if isinstance(axis.start, Node) else scalar(axis.start, dtype)
         for axis in axes
@@ -197,7 +197,7 @@ def _index_vectors(plan: _Plan, batch: tuple[int, ...]) -> Node:
     """The plan's integer arrays as one array of index vectors, negative ones counted from the end."""
     lengths = [plan.shape[axis] for axis in plan.array_axes]
     wide = any(array.dtype.itemsize > 4 for array in plan.arrays) or max(lengths) > 2**30
-    dtype = _dtypes.int64 if wide else _dtypes.int32
+    dtype = dtypes.int64 if wide else dtypes.int32
     columns = []
     for array, length in zip(plan.arrays, lengths, strict=True):
         column = broadcast_to(from_end(array, length, dtype), batch)
@@ -207,7 +207,7 @@ def _index_vectors(plan: _Plan, batch: tuple[int, ...]) -> Node:
 
 def from_end(array: Node, length: int, dtype: DType) -> Node:
     """Positions in an axis of ``length``, in a signed ``dtype``, negative ones counted from the end."""
-    if array.dtype in _dtypes.UNSIGNED:
+    if array.dtype in dtypes.UNSIGNED:
         # Beyond the end stays beyond the end, also in a signed dtype.
         if length < 2 ** (8 * array.dtype.itemsize):
             array = minimum(array, length)
@@ -336,9 +336,9 @@ def _operation(x: Node, mode: str) -> str | None:
     """The StableHLO operation that ``mode`` combines with; None to replace."""
     if mode not in _COMBINE:
         raise ValueError(f"setitem: mode {mode!r} is not known; use {', '.join(map(repr, _COMBINE))}")
-    if x.dtype in _dtypes.COMPLEX and mode in ("min", "max"):
+    if x.dtype in dtypes.COMPLEX and mode in ("min", "max"):
         raise TypeError(f"setitem: mode {mode!r} does not take dtype {x.dtype.name}; complex numbers have no order")
-    return (_COMBINE_BOOLEAN if x.dtype == _dtypes.bool_ else _COMBINE)[mode]
+    return (_COMBINE_BOOLEAN if x.dtype == dtypes.bool_ else _COMBINE)[mode]
 
 
 def combine(mode: str, x: Node, update: Node) -> Node:
@@ -349,7 +349,7 @@ def combine(mode: str, x: Node, update: Node) -> Node:
 
 def fit_value(value: Node, shape: tuple[int, ...], x: Node) -> Node:
     """``value`` in the dtype of ``x``, stretched to ``shape``; it may have too many leading axes of length 1."""
-    if value.dtype in _dtypes.COMPLEX and x.dtype not in _dtypes.COMPLEX:
+    if value.dtype in dtypes.COMPLEX and x.dtype not in dtypes.COMPLEX:
         raise TypeError(
             f"setitem: a {value.dtype.name} value does not fit in a {x.dtype.name} array; take real(value) first"
         )
@@ -362,7 +362,7 @@ def fit_value(value: Node, shape: tuple[int, ...], x: Node) -> Node:
             f"setitem: a value of shape {value.shape} does not stretch to the indexed shape {shape}; its lengths, "
             "counted from the last, must equal those or be 1"
         )
-    if dtype == _dtypes.bool_ and value.dtype != _dtypes.bool_:
+    if dtype == dtypes.bool_ and value.dtype != dtypes.bool_:
         value = nonzero_mask(value)
     return broadcast_to(reshape(convert(value, dtype), inner), shape)
 
@@ -393,8 +393,8 @@ def _write_region(x: Node, update: Node, axes: tuple[_Axis, ...]) -> Node:
     high = tuple(n - start - span for n, start, span in zip(x.shape, low, spans, strict=True))
     spread = PAD(update, scalar(0, x.dtype), low=low, high=high, interior=interior)
     inside = PAD(
-        broadcast_to(scalar(True, _dtypes.bool_), update.shape),
-        scalar(False, _dtypes.bool_),
+        broadcast_to(scalar(True, dtypes.bool_), update.shape),
+        scalar(False, dtypes.bool_),
         low=low,
         high=high,
         interior=interior,

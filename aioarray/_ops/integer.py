@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
+from .._base import dtypes
 from . import _elementary, _primitives, reduction
 from ._builders import binary, unary
 from ._loops import while_loop
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def _shift_right(x: Node, y: Node) -> Node:
     """By the width or more, or by a negative number: nothing but the sign is left, as in NumPy."""
-    if x.dtype in _dtypes.SIGNED:
+    if x.dtype in dtypes.SIGNED:
         return _elementary.shift_right_arithmetic(x, y)
     return _primitives.shift_right(x, y)
 
@@ -25,11 +25,11 @@ def _shift_right(x: Node, y: Node) -> Node:
 def _magnitude(x: Node) -> Node:
     # Not weak, so that it may be what a loop carries.
     x = CONVERT(x, dtype=x.dtype) if x.weak else x
-    return _primitives.absolute(x) if x.dtype in _dtypes.SIGNED else x
+    return _primitives.absolute(x) if x.dtype in dtypes.SIGNED else x
 
 
 def _count_bits(x: Node) -> Node:
-    return convert(_elementary.population_count(_magnitude(x)), _dtypes.uint8)
+    return convert(_elementary.population_count(_magnitude(x)), dtypes.uint8)
 
 
 def _greatest_common_divisor(x: Node, y: Node) -> Node:
@@ -51,13 +51,13 @@ def _least_common_multiple(x: Node, y: Node) -> Node:
     return _primitives.multiply(_primitives.divide(_magnitude(x), divisor), _magnitude(y))
 
 
-bitwise_and = binary("bitwise_and", _primitives.bit_and, _dtypes.INTEGRAL_OR_BOOLEAN)
-bitwise_or = binary("bitwise_or", _primitives.bit_or, _dtypes.INTEGRAL_OR_BOOLEAN)
-bitwise_xor = binary("bitwise_xor", _primitives.bit_xor, _dtypes.INTEGRAL_OR_BOOLEAN)
-bitwise_invert = unary("bitwise_invert", _primitives.invert, _dtypes.INTEGRAL_OR_BOOLEAN)
+bitwise_and = binary("bitwise_and", _primitives.bit_and, dtypes.INTEGRAL_OR_BOOLEAN)
+bitwise_or = binary("bitwise_or", _primitives.bit_or, dtypes.INTEGRAL_OR_BOOLEAN)
+bitwise_xor = binary("bitwise_xor", _primitives.bit_xor, dtypes.INTEGRAL_OR_BOOLEAN)
+bitwise_invert = unary("bitwise_invert", _primitives.invert, dtypes.INTEGRAL_OR_BOOLEAN)
 # StableHLO reads the amount as unsigned and shifts everything out where it is the width or more.
-bitwise_left_shift = binary("bitwise_left_shift", _primitives.shift_left, _dtypes.INTEGRAL)
-bitwise_right_shift = binary("bitwise_right_shift", _shift_right, _dtypes.INTEGRAL)
-bitwise_count = unary("bitwise_count", _count_bits, _dtypes.INTEGRAL)
-gcd = binary("gcd", _greatest_common_divisor, _dtypes.INTEGRAL)
-lcm = binary("lcm", _least_common_multiple, _dtypes.INTEGRAL)
+bitwise_left_shift = binary("bitwise_left_shift", _primitives.shift_left, dtypes.INTEGRAL)
+bitwise_right_shift = binary("bitwise_right_shift", _shift_right, dtypes.INTEGRAL)
+bitwise_count = unary("bitwise_count", _count_bits, dtypes.INTEGRAL)
+gcd = binary("gcd", _greatest_common_divisor, dtypes.INTEGRAL)
+lcm = binary("lcm", _least_common_multiple, dtypes.INTEGRAL)

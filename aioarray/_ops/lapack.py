@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _dtypes, _xla
+from .. import _xla
+from .._base import dtypes
 from .._graph import ArraySpec, Emitter, Node, Op, Specs, array_spec, results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 # dtype -> the letter that LAPACK's names begin with.
-_LETTERS = {_dtypes.float32: "s", _dtypes.float64: "d", _dtypes.complex64: "c", _dtypes.complex128: "z"}
+_LETTERS = {dtypes.float32: "s", dtypes.float64: "d", dtypes.complex64: "c", dtypes.complex128: "z"}
 DTYPES = frozenset(_LETTERS)
 
 Attributes = tuple[tuple[str, str], ...]
@@ -62,7 +63,7 @@ def _op(routine: str, outputs: Callable[..., Specs]) -> Op:
 
 
 def _info(x: ArraySpec) -> ArraySpec:
-    return array_spec(x.shape[:-2], _dtypes.int32)
+    return array_spec(x.shape[:-2], dtypes.int32)
 
 
 def _vector(x: ArraySpec, dtype: DType) -> ArraySpec:
@@ -74,7 +75,7 @@ def _potrf(x: ArraySpec) -> Specs:
 
 
 def _getrf(x: ArraySpec) -> Specs:
-    return x, _vector(x, _dtypes.int32), _info(x)
+    return x, _vector(x, dtypes.int32), _info(x)
 
 
 def _geqrf(x: ArraySpec) -> Specs:
@@ -82,13 +83,13 @@ def _geqrf(x: ArraySpec) -> Specs:
 
 
 def _syevd(x: ArraySpec) -> Specs:
-    return x, _vector(x, _dtypes.real_of(x.dtype)), _info(x)
+    return x, _vector(x, dtypes.real_of(x.dtype)), _info(x)
 
 
 def _geev(x: ArraySpec) -> Specs:
-    vectors = array_spec(x.shape, _dtypes.complex_of(x.dtype))
+    vectors = array_spec(x.shape, dtypes.complex_of(x.dtype))
     values = _vector(x, x.dtype)
-    count = 1 if x.dtype in _dtypes.COMPLEX else 2
+    count = 1 if x.dtype in dtypes.COMPLEX else 2
     return (*(values,) * count, vectors, vectors, _info(x))
 
 
@@ -107,7 +108,7 @@ def _gesdd_op(square: bool) -> Op:
         u, v = (rows, columns) if square else (min(rows, columns),) * 2
         return (
             x,
-            _vector(x, _dtypes.real_of(x.dtype)),
+            _vector(x, dtypes.real_of(x.dtype)),
             x.with_shape((*stack, rows, u)),
             x.with_shape((*stack, v, columns)),
             _info(x),
@@ -121,7 +122,7 @@ _GESDD, _GESDD_SQUARE = _gesdd_op(False), _gesdd_op(True)
 
 def _routine(name: str, x: Node) -> str:
     # Orthogonal and symmetric become unitary and Hermitian in the names for complex dtypes.
-    if x.dtype in _dtypes.COMPLEX:
+    if x.dtype in dtypes.COMPLEX:
         return name.replace("orgqr", "ungqr").replace("syevd", "heevd")
     return name
 

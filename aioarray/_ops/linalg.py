@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import ml_dtypes
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Node, definition
 from . import _primitives as p
 from . import complex as complex_functions
@@ -33,7 +33,7 @@ from ._rules import (
 from .gather import GATHER
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 Shape = tuple[int, ...]
 
@@ -44,10 +44,10 @@ Shape = tuple[int, ...]
 def floating(function: str, *arrays: Node) -> tuple[Node, ...]:
     """``arrays`` in the floating-point dtype that they promote to."""
     dtype = result_dtype(function, *arrays)
-    if dtype in _dtypes.INTEGRAL_OR_BOOLEAN:
-        dtype = _dtypes.default_for_rank(2)
+    if dtype in dtypes.INTEGRAL_OR_BOOLEAN:
+        dtype = dtypes.default_for_rank(2)
     converted = tuple(CONVERT(x, dtype=dtype) if x.dtype != dtype else x for x in arrays)
-    check_dtype(function, converted[0], _dtypes.FLOATING)
+    check_dtype(function, converted[0], dtypes.FLOATING)
     return converted
 
 
@@ -59,7 +59,7 @@ def matrices(function: str, *arrays: Node, square: bool = False) -> tuple[Node, 
     if square and first.shape[-1] != first.shape[-2]:
         raise ValueError(f"{function}: shape {first.shape}: the last two axes must be of one length")
     converted = floating(function, *arrays)
-    return tuple(x if x.dtype in lapack.DTYPES else convert(x, _dtypes.float32) for x in converted)
+    return tuple(x if x.dtype in lapack.DTYPES else convert(x, dtypes.float32) for x in converted)
 
 
 def target_dtype(function: str, *arrays: Node) -> DType:
@@ -69,7 +69,7 @@ def target_dtype(function: str, *arrays: Node) -> DType:
 
 def as_real(x: Node, dtype: DType) -> Node:
     """Real results in the real dtype that belongs to ``dtype``."""
-    return convert(x, _dtypes.real_of(dtype))
+    return convert(x, dtypes.real_of(dtype))
 
 
 def stretch(x: Node, shape: Shape) -> Node:
@@ -79,7 +79,7 @@ def stretch(x: Node, shape: Shape) -> Node:
 
 def valid(info: Node, x: Node) -> Node:
     """``x`` where LAPACK succeeded, NaN where it did not."""
-    nan = full_like(x, complex(math.nan, math.nan) if x.dtype in _dtypes.COMPLEX else math.nan)
+    nan = full_like(x, complex(math.nan, math.nan) if x.dtype in dtypes.COMPLEX else math.nan)
     return p.select(stretch(p.equal(info, 0), x.shape), x, nan)
 
 
@@ -98,7 +98,7 @@ def zeros(shape: Shape, dtype: DType) -> Node:
 def identity(shape: Shape, dtype: DType) -> Node:
     """Ones on the diagonal of the last two axes, zeros elsewhere."""
     rows, columns = shape[-2:]
-    equal = p.equal(p.iota((rows, columns), _dtypes.int32, 0), p.iota((rows, columns), _dtypes.int32, 1))
+    equal = p.equal(p.iota((rows, columns), dtypes.int32, 0), p.iota((rows, columns), dtypes.int32, 1))
     return broadcast_to(convert(equal, dtype), shape)
 
 
@@ -110,13 +110,13 @@ def adjoint(x: Node) -> Node:
 
 def conjugate(x: Node) -> Node:
     """Complex conjugates; a real node itself."""
-    result: Node = complex_functions.conj(x) if x.dtype in _dtypes.COMPLEX else x
+    result: Node = complex_functions.conj(x) if x.dtype in dtypes.COMPLEX else x
     return result
 
 
 def magnitude(x: Node) -> Node:
     """Absolute values of real or complex numbers."""
-    return modulus(x) if x.dtype in _dtypes.COMPLEX else p.absolute(x)
+    return modulus(x) if x.dtype in dtypes.COMPLEX else p.absolute(x)
 
 
 def product(x: Node, y: Node) -> Node:
@@ -160,21 +160,21 @@ def cholesky(x: Node, upper: bool) -> Node:
 def _permutation(pivots: Node, count: int) -> Node:
     # LAPACK's row exchanges, one after the other, as the order in which they leave the rows 0..count-1.
     shape = (*pivots.shape[:-1], count)
-    places = p.iota(shape, _dtypes.int32, -1)
+    places = p.iota(shape, dtypes.int32, -1)
     steps = pivots.shape[-1]
 
     def going(step: Node, order: Node, pivots: Node) -> Node:
         return p.less(step, steps)
 
     def body(step: Node, order: Node, pivots: Node) -> tuple[Node, ...]:
-        places = p.iota(order.shape, _dtypes.int32, -1)
+        places = p.iota(order.shape, dtypes.int32, -1)
         here = p.equal(places, broadcast_to(step, places.shape))
-        pivot = _at(pivots, p.equal(p.iota(pivots.shape, _dtypes.int32, -1), broadcast_to(step, pivots.shape)))
+        pivot = _at(pivots, p.equal(p.iota(pivots.shape, dtypes.int32, -1), broadcast_to(step, pivots.shape)))
         there = p.equal(places, broadcast_to(p.subtract(pivot, 1), places.shape))
         first, second = (broadcast_to(_at(order, mask), order.shape) for mask in (here, there))
         return p.add(step, 1), p.select(here, second, p.select(there, first, order)), pivots
 
-    return while_loop(going, body, (scalar(0, _dtypes.int32), places, pivots), counted=True)[1]
+    return while_loop(going, body, (scalar(0, dtypes.int32), places, pivots), counted=True)[1]
 
 
 def _at(x: Node, mask: Node) -> Node:
@@ -235,8 +235,8 @@ def inverse(a: Node) -> Node:
 def _lu_diagonal(a: Node) -> tuple[Node, Node]:
     # U's diagonal, and -1 where the rows were exchanged an odd number of times, else 1.
     lu, pivots, info = lapack.getrf(a)
-    exchanged = p.not_equal(pivots, p.add(p.iota(pivots.shape, _dtypes.int32, -1), 1))
-    count = reduction.sum(convert(exchanged, _dtypes.int32), pivots.ndim - 1, _dtypes.int32, False)
+    exchanged = p.not_equal(pivots, p.add(p.iota(pivots.shape, dtypes.int32, -1), 1))
+    count = reduction.sum(convert(exchanged, dtypes.int32), pivots.ndim - 1, dtypes.int32, False)
     sign = p.select(p.equal(p.remainder(count, 2), 0), full_like(count, 1), full_like(count, -1))
     main = valid(p.minimum(info, 0), diagonal(lu, 0))
     return main, convert(sign, a.dtype)
@@ -263,14 +263,14 @@ def slogdet(x: Node) -> tuple[Node, Node]:
     """Sign (or phase) and logarithm of the absolute value of determinants; 0 and -inf of singular matrices."""
     dtype = target_dtype("slogdet", x)
     (a,) = matrices("slogdet", x, square=True)
-    real = _dtypes.real_of(a.dtype)
+    real = dtypes.real_of(a.dtype)
     if not a.size:
         ones = broadcast_to(scalar(1, a.dtype), x.shape[:-2])
         return convert(ones, dtype), as_real(zeros(x.shape[:-2], real), dtype)
     main, sign = _lu_diagonal(a)
     size = magnitude(main)
     nonzero = p.select(p.equal(size, 0), 1, size)
-    phase = p.divide(main, convert(nonzero, a.dtype)) if a.dtype in _dtypes.COMPLEX else p.sign(main)
+    phase = p.divide(main, convert(nonzero, a.dtype)) if a.dtype in dtypes.COMPLEX else p.sign(main)
     last = main.ndim - 1
     signs = p.multiply(sign, reduction.prod(phase, last, None, False))
     return convert(_plain_zero(signs), dtype), as_real(reduction.sum(p.log(size), last, None, False), dtype)
@@ -312,7 +312,7 @@ def eigh(x: Node, upper: bool) -> tuple[Node, Node]:
     dtype = target_dtype("eigh", x)
     (a,) = matrices("eigh", x, square=True)
     if not a.size:
-        return zeros(x.shape[:-1], _dtypes.real_of(dtype)), zeros(x.shape, dtype)
+        return zeros(x.shape[:-1], dtypes.real_of(dtype)), zeros(x.shape, dtype)
     a, finite = finite_only(a)
     vectors, values, info = lapack.syevd(a, upper, True)
     info = p.select(finite, info, 1)
@@ -325,7 +325,7 @@ def eigvalsh(x: Node, upper: bool) -> Node:
     dtype = target_dtype("eigvalsh", x)
     (a,) = matrices("eigvalsh", x, square=True)
     if not a.size:
-        return zeros(x.shape[:-1], _dtypes.real_of(dtype))
+        return zeros(x.shape[:-1], dtypes.real_of(dtype))
     a, finite = finite_only(a)
     _, values, info = lapack.syevd(a, upper, False)
     return as_real(valid(p.select(finite, info, 1), values), dtype)
@@ -333,7 +333,7 @@ def eigvalsh(x: Node, upper: bool) -> Node:
 
 def _eig(function: str, x: Node, vectors: bool) -> tuple[Node, Node]:
     (a,) = matrices(function, x, square=True)
-    dtype = _dtypes.complex_of(a.dtype)
+    dtype = dtypes.complex_of(a.dtype)
     if not a.size:
         return zeros(a.shape[:-1], dtype), zeros(a.shape, dtype)
     a, finite = finite_only(a)
@@ -365,7 +365,7 @@ def singular(a: Node, full: bool) -> tuple[Node, Node, Node]:
     if not a.size:
         return (
             identity((*stack, rows, rows if full else rank), a.dtype),
-            zeros((*stack, rank), _dtypes.real_of(a.dtype)),
+            zeros((*stack, rank), dtypes.real_of(a.dtype)),
             identity((*stack, columns if full else rank, columns), a.dtype),
         )
     a, finite = finite_only(a)
@@ -377,7 +377,7 @@ def singular(a: Node, full: bool) -> tuple[Node, Node, Node]:
 def singular_values(a: Node) -> Node:
     """The singular values in descending order."""
     if not a.size:
-        return zeros((*a.shape[:-2], min(a.shape[-2:])), _dtypes.real_of(a.dtype))
+        return zeros((*a.shape[:-2], min(a.shape[-2:])), dtypes.real_of(a.dtype))
     a, finite = finite_only(a)
     _, s, _, info = lapack.gesdd(a, False, False)
     return valid(p.select(finite, info, 1), s)
@@ -422,7 +422,7 @@ def matrix_rank(x: Node, rtol: Node | None) -> Node:
 
 
 def _real_target(function: str, x: Node) -> DType:
-    return _dtypes.real_of(target_dtype(function, x))
+    return dtypes.real_of(target_dtype(function, x))
 
 
 def _inverted(function: str, s: Node, rtol: Node | None, shape: Shape, dtype: DType) -> tuple[Node, Node]:
@@ -449,7 +449,7 @@ def pinv(x: Node, rtol: Node | None) -> Node:
 def lstsq(a: Node, b: Node, rtol: Node | None) -> tuple[Node, Node, Node, Node]:
     """The shortest ``x`` that minimises ``|a x - b|``, the sums of squares that are left, the rank, singular values."""
     dtype = target_dtype("lstsq", a, b)
-    real = _dtypes.real_of(dtype)
+    real = dtypes.real_of(dtype)
     a, b = matrices("lstsq", a, b)
     vector = b.ndim == 1
     right = p.reshape(b, (*b.shape, 1)) if vector else b

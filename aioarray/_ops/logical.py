@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Definition, Node, definition
 from . import _primitives
 from ._rules import broadcast_shapes, broadcast_to, convert, result_dtype
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def _truth(x: Node) -> Node:
-    if x.dtype == _dtypes.bool_:
+    if x.dtype == dtypes.bool_:
         return x
     # Not a conversion: of a complex number that would be its real part's.
     return _primitives.not_equal(x, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Node, definition
 from ._primitives import reshape, select, subtract
 from ._rules import broadcast_to, convert
@@ -19,7 +19,7 @@ def setmask(x: Node, value: Node, mask: Node, mode: str) -> Node:
     ``value`` broadcasts to the shape of ``x[mask]``, which has one axis for those of the mask. If it is longer than 1
     along that axis, its elements go to the true places in order; that there are as many is not checked.
     """
-    if mask.dtype != _dtypes.bool_:
+    if mask.dtype != dtypes.bool_:
         raise IndexError(f"setitem: a mask of dtype {mask.dtype.name}; it takes booleans")
     if mask.shape != x.shape[: mask.ndim]:
         raise IndexError(

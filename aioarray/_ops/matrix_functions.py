@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Node, definition
 from . import _elementary, linalg, reduction
 from . import _primitives as p
@@ -13,7 +13,7 @@ from ._loops import while_loop
 from ._rules import broadcast_shapes, broadcast_to, check_dtype, convert, normalize_axis, result_dtype, scalar
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 
 @definition
@@ -21,7 +21,7 @@ def matrix_power(x: Node, n: int) -> Node:
     """``x`` multiplied with itself ``n`` times; negative: the inverse."""
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(f"matrix_power: shape {x.shape}; it takes square matrices, or stacks of them")
-    check_dtype("matrix_power", x, _dtypes.NUMERIC)
+    check_dtype("matrix_power", x, dtypes.NUMERIC)
     if n == 0:
         return linalg.identity(x.shape, x.dtype)
     if n < 0:
@@ -39,7 +39,7 @@ def matrix_power(x: Node, n: int) -> Node:
 
 # Higham, "The scaling and squaring method for the matrix exponential revisited", SIAM J. Matrix Anal. Appl. 26(4),
 # 2005: degree of the Padé approximant, and the 1-norm up to which it is exact to the rounding error (table 2.3).
-_PADE = {_dtypes.float32: (7, 3.925724783138660), _dtypes.float64: (13, 5.371920351148152)}
+_PADE = {dtypes.float32: (7, 3.925724783138660), dtypes.float64: (13, 5.371920351148152)}
 
 
 def _pade_coefficients(degree: int) -> list[float]:
@@ -72,7 +72,7 @@ def expm(x: Node) -> Node:
     (a,) = linalg.matrices("expm", x, square=True)
     if not a.size:
         return linalg.zeros(x.shape, dtype)
-    real = _dtypes.real_of(a.dtype)
+    real = dtypes.real_of(a.dtype)
     degree, radius = _PADE[real]
     sums = reduction.sum(linalg.magnitude(a), a.ndim - 2, None, False)
     norm: Node = reduction.max(sums, sums.ndim - 1, False)
@@ -80,7 +80,7 @@ def expm(x: Node) -> Node:
     # is not: it would never end.
     doublings = _elementary.ceil(p.divide(p.log(p.divide(p.maximum(norm, radius), radius)), math.log(2)))
     finite = p.less(norm, math.inf)
-    count = convert(p.select(finite, doublings, 0), _dtypes.int32)
+    count = convert(p.select(finite, doublings, 0), dtypes.int32)
     scale = p.power(broadcast_to(scalar(0.5, real), norm.shape), convert(count, real))
     small = p.multiply(a, linalg.stretch(convert(scale, a.dtype), a.shape))
 
@@ -92,7 +92,7 @@ def expm(x: Node) -> Node:
         wanted = linalg.stretch(p.less(broadcast_to(done, count.shape), count), value.shape)
         return p.add(done, 1), count, p.select(wanted, linalg.product(value, value), value)
 
-    value = while_loop(going, body, (scalar(0, _dtypes.int32), count, _pade(small, degree)))[2]
+    value = while_loop(going, body, (scalar(0, dtypes.int32), count, _pade(small, degree)))[2]
     nan = p.multiply(value, math.nan)
     return convert(p.select(linalg.stretch(finite, value.shape), value, nan), dtype)
 
@@ -107,7 +107,7 @@ def cross(x1: Node, x2: Node, axis: int) -> Node:
         if x.shape[k] != 3:
             raise ValueError(f"cross: axis {axis} of {name}, of shape {x.shape}, has length {x.shape[k]}; it takes 3")
         moved.append(p.transpose(convert(x, dtype), (*(i for i in range(x.ndim) if i != k), k)))
-    check_dtype("cross", moved[0], _dtypes.NUMERIC)
+    check_dtype("cross", moved[0], dtypes.NUMERIC)
     shape = broadcast_shapes("cross", *(x.shape for x in moved))
     a, b = ([p.take_index(broadcast_to(x, shape), -1, i) for i in range(3)] for x in moved)
     parts = [p.subtract(p.multiply(a[i], b[j]), p.multiply(a[j], b[i])) for i, j in ((1, 2), (2, 0), (0, 1))]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import ArraySpec, Node, Op, definition
 from ._primitives import (
     add,
@@ -44,7 +44,7 @@ from ._rules import (
 from ._rules import broadcast_to as _broadcast_to
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 
 def _padded(
@@ -289,7 +289,7 @@ def diff(x: Node, prepend: Node | None, append: Node | None, axis: int, n: int) 
         if length == 0:
             return x
         later, earlier = slice_axis(x, k, 1, length), slice_axis(x, k, 0, length - 1)
-        x = not_equal(later, earlier) if x.dtype == _dtypes.bool_ else subtract(later, earlier)
+        x = not_equal(later, earlier) if x.dtype == dtypes.bool_ else subtract(later, earlier)
     return x
 
 
@@ -339,23 +339,23 @@ def repeat(x: Node, repeats: int, axis: int | None) -> Node:
 @definition
 def astype(x: Node, dtype: DType) -> Node:
     """``x`` in ``dtype``; complex to real is refused (standard, "astype")."""
-    if x.dtype in _dtypes.COMPLEX and dtype not in _dtypes.COMPLEX | _dtypes.BOOLEAN:
+    if x.dtype in dtypes.COMPLEX and dtype not in dtypes.COMPLEX | dtypes.BOOLEAN:
         raise TypeError(
             f"astype: {x.dtype.name} does not become {dtype.name}, which would drop the imaginary part; "
             "take real(x) first"
         )
-    if dtype == _dtypes.bool_:
+    if dtype == dtypes.bool_:
         return nonzero_mask(x)
     return CONVERT(digits(x), dtype=dtype) if x.weak else convert(x, dtype)  # what is given a dtype is weak no more
 
 
 def nonzero_mask(x: Node) -> Node:
     """Where ``x`` is not zero. Floating-point numbers by their bits: XLA compares subnormal ones as zero."""
-    if x.dtype == _dtypes.bool_:
+    if x.dtype == dtypes.bool_:
         return x
-    if x.dtype in _dtypes.COMPLEX:
+    if x.dtype in dtypes.COMPLEX:
         return bit_or(nonzero_mask(REAL_PART(x)), nonzero_mask(imaginary_part(x)))
-    if x.dtype in _dtypes.REAL_FLOATING:
+    if x.dtype in dtypes.REAL_FLOATING:
         bits = bitcast(x, np.dtype(f"uint{8 * x.dtype.itemsize}"))
         x = shift_left(bits, 1)  # the sign goes
     return not_equal(x, 0)
@@ -386,20 +386,20 @@ def view(x: Node, dtype: DType) -> Node:
     return _reshape(_of_words(_words(x), dtype, lead), (*lead, total) if x.ndim else ())
 
 
-_HALF_BYTES = frozenset({_dtypes.int4, _dtypes.uint4})
+_HALF_BYTES = frozenset({dtypes.int4, dtypes.uint4})
 
 
 def _words(x: Node) -> Node:
     """The elements as numbers whose bits XLA gives, in one axis behind the leading ones."""
     lead = x.shape[:-1]
-    if x.dtype in _dtypes.COMPLEX:
+    if x.dtype in dtypes.COMPLEX:
         return _reshape(_stack((REAL_PART(x), imaginary_part(x)), -1), (*lead, 2 * math.prod(x.shape[-1:])))
-    x = convert(x, _dtypes.uint8) if x.dtype == _dtypes.bool_ else x
+    x = convert(x, dtypes.uint8) if x.dtype == dtypes.bool_ else x
     return _reshape(x, (*lead, math.prod(x.shape[-1:])))
 
 
 def _of_words(words: Node, dtype: DType, lead: tuple[int, ...]) -> Node:
-    piece = _dtypes.real_of(dtype) if dtype in _dtypes.COMPLEX else _dtypes.uint8 if dtype == _dtypes.bool_ else dtype
+    piece = dtypes.real_of(dtype) if dtype in dtypes.COMPLEX else dtypes.uint8 if dtype == dtypes.bool_ else dtype
     before, after = words.dtype.itemsize, piece.itemsize
     total = words.shape[-1] * before // after
     if after > before:
@@ -407,10 +407,10 @@ def _of_words(words: Node, dtype: DType, lead: tuple[int, ...]) -> Node:
     if piece != words.dtype:
         words = bitcast(words, piece)
     words = _reshape(words, (*lead, total))
-    if dtype in _dtypes.COMPLEX:
+    if dtype in dtypes.COMPLEX:
         pairs = _reshape(words, (*lead, total // 2, 2))
         return make_complex(take_index(pairs, -1, 0), take_index(pairs, -1, 1))
-    return not_equal(words, 0) if dtype == _dtypes.bool_ else words
+    return not_equal(words, 0) if dtype == dtypes.bool_ else words
 
 
 @definition
@@ -437,6 +437,6 @@ def triangle_mask(shape: tuple[int, ...], k: int, *, upper: bool) -> Node:
     rows, columns = shape
     # Beyond the corners nothing changes, and so k fits the index dtype whatever it is.
     k = max(-rows - 1, min(k, columns + 1))
-    dtype = _dtypes.int32 if max(rows, columns) < 2**30 else _dtypes.int64
+    dtype = dtypes.int32 if max(rows, columns) < 2**30 else dtypes.int64
     row, column = iota(shape, dtype, 0), iota(shape, dtype, 1)
     return greater_equal(column, add(row, k)) if upper else less_equal(column, add(row, k))

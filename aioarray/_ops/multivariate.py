@@ -11,7 +11,7 @@ from ._rules import broadcast_shapes, broadcast_to, convert
 from .random import Shape, check_key, check_real, normal_real
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 METHODS = ("cholesky", "eigh", "svd")
 

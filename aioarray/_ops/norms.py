@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Node, definition
 from . import _primitives as p
 from . import reduction
@@ -16,7 +16,7 @@ Axes = tuple[int, ...]
 
 
 def _wide(x: Node) -> Node:
-    return convert(x, _dtypes.float32) if x.dtype.itemsize < 4 else x
+    return convert(x, dtypes.float32) if x.dtype.itemsize < 4 else x
 
 
 def _sum(x: Node, axes: int | Axes, keepdims: bool) -> Node:
@@ -25,7 +25,7 @@ def _sum(x: Node, axes: int | Axes, keepdims: bool) -> Node:
 
 
 def _squares(x: Node) -> Node:
-    if x.dtype in _dtypes.COMPLEX:
+    if x.dtype in dtypes.COMPLEX:
         real, imaginary = REAL_PART(x), p.imaginary_part(x)
         return p.add(p.multiply(real, real), p.multiply(imaginary, imaginary))
     return p.multiply(x, x)
@@ -35,7 +35,7 @@ def _vector_norm(x: Node, axes: Axes, keepdims: bool, order: float) -> Node:
     if order == 2:
         return p.sqrt(_sum(_squares(x), axes, keepdims))
     if order == 0:
-        return _sum(convert(p.not_equal(x, 0), _dtypes.real_of(x.dtype)), axes, keepdims)
+        return _sum(convert(p.not_equal(x, 0), dtypes.real_of(x.dtype)), axes, keepdims)
     size = magnitude(x)
     if math.isinf(order):
         extreme = reduction.max if order > 0 else reduction.min

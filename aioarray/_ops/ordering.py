@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import _dtypes
+from .._base import dtypes
 from ._primitives import bit_and, bit_xor, bitcast, equal, greater, invert, less, select
 from ._rules import convert
 
@@ -24,11 +24,11 @@ def sort_key(x: Node, *, signed_zeros: bool = False, descending: bool = False) -
     ``signed_zeros`` puts -0.0 before 0.0 instead of making them equal; then, and of integers always,
     ``from_sort_key`` gives the values back.
     """
-    if x.dtype == _dtypes.bool_ or x.dtype in (_dtypes.int4, _dtypes.uint4):
-        x = convert(x, _dtypes.int8)
-    if x.dtype in _dtypes.INTEGRAL:
+    if x.dtype == dtypes.bool_ or x.dtype in (dtypes.int4, dtypes.uint4):
+        x = convert(x, dtypes.int8)
+    if x.dtype in dtypes.INTEGRAL:
         key = x
-        if x.dtype in _dtypes.UNSIGNED:
+        if x.dtype in dtypes.UNSIGNED:
             signed = _signed(x)
             key = bit_xor(bitcast(x, signed), int(np.iinfo(signed).min))
         return invert(key) if descending else key
@@ -48,11 +48,11 @@ def sort_key(x: Node, *, signed_zeros: bool = False, descending: bool = False) -
 
 def from_sort_key(key: Node, dtype: np.dtype, *, descending: bool = False) -> Node:
     """The values that ``sort_key`` (with ``signed_zeros``) made ``key`` of; NaN loses sign and payload."""
-    if dtype == _dtypes.bool_ or dtype in (_dtypes.int4, _dtypes.uint4):
+    if dtype == dtypes.bool_ or dtype in (dtypes.int4, dtypes.uint4):
         return convert(invert(key) if descending else key, dtype)
-    if dtype in _dtypes.INTEGRAL:
+    if dtype in dtypes.INTEGRAL:
         key = invert(key) if descending else key
-        if dtype in _dtypes.UNSIGNED:
+        if dtype in dtypes.UNSIGNED:
             key = bitcast(bit_xor(key, int(np.iinfo(key.dtype).min)), dtype)
         return key
     wide = _float_of_width(dtype)
@@ -72,7 +72,7 @@ def is_negative(x: Node) -> Node:
 
 def _float_of_width(dtype: np.dtype) -> np.dtype:
     # The 8-bit dtypes differ in what infinity is, and float32 holds them all.
-    return _dtypes.float32 if dtype.itemsize == 1 else dtype
+    return dtypes.float32 if dtype.itemsize == 1 else dtype
 
 
 def _with_integer_width(x: Node) -> Node:

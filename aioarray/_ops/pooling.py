@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import ArraySpec, Emitter, Node, Op, constant, definition
 from ._primitives import divide, transpose
 from ._rules import broadcast_to, check_dtype, convert, int_array, scalar
@@ -16,7 +16,7 @@ from .convolution import Ints, Pairs, resolve_padding, spatial_axes, spread, win
 from .reduction import lowest, widened
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 
 def _reduced(
@@ -89,7 +89,7 @@ def _pooled(
 @definition
 def max_pool(x: Node, window: Ints, stride: Ints, padding: Pairs | str, dilation: Ints, channels_last: bool) -> Node:
     """The greatest of each window; padding does not count."""
-    check_dtype("max_pool", x, _dtypes.REAL)
+    check_dtype("max_pool", x, dtypes.REAL)
     return _pooled(
         "max_pool", x, lowest(x.dtype), "stablehlo.maximum", window, stride, padding, dilation, channels_last
     )
@@ -101,7 +101,7 @@ def avg_pool(
 ) -> Node:
     """The mean of each window, with or without the padding's zeros."""
     dtype = x.dtype
-    check_dtype("avg_pool", x, _dtypes.REAL_FLOATING)
+    check_dtype("avg_pool", x, dtypes.REAL_FLOATING)
     x = widened(x)
     ones = (1,) * len(window)
     total = _pooled("avg_pool", x, 0, "stablehlo.add", window, stride, padding, ones, channels_last)
@@ -123,7 +123,7 @@ def avg_pool(
 def adaptive_avg_pool(x: Node, size: Ints, channels_last: bool) -> Node:
     """Means of ``size`` pieces of each axis, as even as they can be; pieces overlap where it does not divide."""
     dtype = x.dtype
-    check_dtype("adaptive_avg_pool", x, _dtypes.REAL_FLOATING)
+    check_dtype("adaptive_avg_pool", x, dtypes.REAL_FLOATING)
     x = widened(x)
     axes = spatial_axes(x, channels_last)
     for axis, count in zip(axes, size, strict=True):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import ml_dtypes
 import numpy as np
 
-from .. import _config, _dtypes
+from .._base import config, dtypes
 from .._graph import Definition, Node, definition, results
 from . import _primitives as p
 from . import reduction, scan, searching, threefry
@@ -23,17 +23,17 @@ from .taking import take
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 Shape = tuple[int, ...]
 
 # Dtypes whose samples are made of random bits: all but those that share their width with another of 8 bits.
-SAMPLED = frozenset({_dtypes.bfloat16, _dtypes.float16, _dtypes.float32, _dtypes.float64})
+SAMPLED = frozenset({dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64})
 
 
 def check_key(function: str, key: Node) -> None:
     """``ValueError`` or ``TypeError`` unless ``key`` is one key."""
-    if key.dtype != _dtypes.uint32:
+    if key.dtype != dtypes.uint32:
         raise TypeError(f"{function}: a key is of dtype uint32, not {key.dtype.name}; make one with random.key(seed)")
     if key.shape != (2,):
         raise ValueError(
@@ -67,11 +67,11 @@ def sample_shape(function: str, shape: Shape | None, *parameters: Node) -> Shape
 @definition
 def seed(x: Node) -> Node:
     """The key uint32[2] of an integer: its low 32 bits."""
-    check_dtype("key", x, _dtypes.INTEGRAL)
+    check_dtype("key", x, dtypes.INTEGRAL)
     if x.shape:
         raise ValueError(f"key: the seed has shape {x.shape}; it takes one integer")
-    low = convert(x, _dtypes.uint32)
-    return p.stack((scalar(0, _dtypes.uint32), low))
+    low = convert(x, dtypes.uint32)
+    return p.stack((scalar(0, dtypes.uint32), low))
 
 
 @definition
@@ -85,17 +85,17 @@ def split(key: Node, shape: Shape, partitionable: bool) -> Node:
 def fold_in(key: Node, data: Node) -> Node:
     """The key that ``key`` and an integer make."""
     check_key("fold_in", key)
-    check_dtype("fold_in", data, _dtypes.INTEGRAL)
+    check_dtype("fold_in", data, dtypes.INTEGRAL)
     if data.shape:
         raise ValueError(f"fold_in: data has shape {data.shape}; it takes one integer")
-    return threefry.fold_in(key, convert(data, _dtypes.uint32))
+    return threefry.fold_in(key, convert(data, dtypes.uint32))
 
 
 @definition
 def bits(key: Node, shape: Shape, dtype: DType, partitionable: bool) -> Node:
     """Unsigned integers, each equally likely."""
     check_key("bits", key)
-    if dtype not in _dtypes.UNSIGNED or dtype == _dtypes.uint4:
+    if dtype not in dtypes.UNSIGNED or dtype == dtypes.uint4:
         raise TypeError(f"bits: dtype {dtype.name} is not allowed; use uint8, uint16, uint32 or uint64")
     return threefry.bits(key, dtype.itemsize * 8, shape, partitionable)
 
@@ -107,7 +107,7 @@ def unit(keys: Node, shape: Shape, dtype: DType, partitionable: bool) -> Node:
     """In ``[0, 1)``, from each of ``keys`` (``threefry``): bits as the mantissa of a number in [1, 2), less 1."""
     info = ml_dtypes.finfo(dtype)
     width = 8 if info.nmant < 8 else info.bits
-    unsigned = _dtypes.as_dtype(f"uint{info.bits}")
+    unsigned = dtypes.as_dtype(f"uint{info.bits}")
     words = convert(threefry.bits(keys, width, shape, partitionable), unsigned)
     one = int(np.array(1, dtype).view(unsigned))
     return p.subtract(p.bitcast(p.bit_or(p.shift_right(words, width - info.nmant), one), dtype), 1)
@@ -148,15 +148,15 @@ def _convert_clipped(x: Node, dtype: DType) -> Node:
 def randint(key: Node, low: Node, high: Node, shape: Shape, dtype: DType, partitionable: bool) -> Node:
     """Integers in ``[low, high)``; ``low`` where that is empty."""
     check_key("randint", key)
-    if dtype not in _dtypes.INTEGRAL or dtype.name.endswith("int4"):
+    if dtype not in dtypes.INTEGRAL or dtype.name.endswith("int4"):
         raise TypeError(f"randint: dtype {dtype.name} is not allowed; it takes integer dtypes of 8 to 64 bits")
     for bound in (low, high):
-        check_dtype("randint", bound, _dtypes.INTEGRAL)
+        check_dtype("randint", bound, dtypes.INTEGRAL)
     info = ml_dtypes.iinfo(dtype)
     sampled = dtype
     if info.bits < 32:
         # Drawn in 32 bits, since the remainder below favours small numbers when the range is large.
-        sampled = _dtypes.int32
+        sampled = dtypes.int32
         low = p.minimum(p.maximum(_convert_clipped(low, sampled), int(info.min)), int(info.max))
         high = p.minimum(p.maximum(_convert_clipped(high, sampled), int(info.min)), int(info.max) + 1)
     limit = int(ml_dtypes.iinfo(sampled).max)
@@ -164,8 +164,8 @@ def randint(key: Node, low: Node, high: Node, shape: Shape, dtype: DType, partit
     if ml_dtypes.iinfo(high.dtype).max > limit:
         beyond = p.greater(high, limit)
     else:
-        beyond = broadcast_to(scalar(False, _dtypes.bool_), high.shape)
-    beyond = parameter("randint", "maxval", beyond, shape, _dtypes.bool_)
+        beyond = broadcast_to(scalar(False, dtypes.bool_), high.shape)
+    beyond = parameter("randint", "maxval", beyond, shape, dtypes.bool_)
     low = parameter("randint", "minval", _convert_clipped(low, sampled), shape, sampled)
     high = parameter("randint", "maxval", _convert_clipped(high, sampled), shape, sampled)
     return convert(_randint(key, low, high, beyond, partitionable), dtype)
@@ -210,8 +210,8 @@ def normal_real(keys: Node, shape: Shape, dtype: DType, partitionable: bool) -> 
 def normal(key: Node, shape: Shape, dtype: DType, partitionable: bool) -> Node:
     """Standard normal; complex: of variance 1, half of it in each part."""
     check_key("normal", key)
-    if dtype in _dtypes.COMPLEX:
-        real = _dtypes.real_of(dtype)
+    if dtype in dtypes.COMPLEX:
+        real = dtypes.real_of(dtype)
         parts = (normal_real(k, shape, real, partitionable) for k in threefry.split_list(key, 2, partitionable))
         return p.divide(p.make_complex(*parts), math.sqrt(2))
     check_real("normal", dtype)
@@ -312,7 +312,7 @@ def _categorical_without_replacement(
     positions = results(TOP_K(p.transpose(noisy, (*others, axis)), k=count))[1]
     last = positions.ndim - 1
     positions = p.reshape(p.transpose(positions, (last, *range(last))), shape)
-    return convert(positions, _config.current().integral)
+    return convert(positions, config.current().integral)
 
 
 def _shuffled(key: Node, x: Node, axis: int, partitionable: bool) -> Node:
@@ -327,10 +327,10 @@ def _shuffled(key: Node, x: Node, axis: int, partitionable: bool) -> Node:
 
 def _permuted(key: Node, x: Node | int, axis: int, independent: bool, partitionable: bool) -> Node:
     if isinstance(x, int):
-        return _shuffled(key, p.iota((x,), _config.current().integral), 0, partitionable)
+        return _shuffled(key, p.iota((x,), config.current().integral), 0, partitionable)
     if independent or x.ndim == 1:
         return _shuffled(key, x, axis, partitionable)
-    order = _shuffled(key, p.iota((x.shape[axis],), _config.current().integral), 0, partitionable)
+    order = _shuffled(key, p.iota((x.shape[axis],), config.current().integral), 0, partitionable)
     return take(x, order, axis)
 
 
@@ -364,7 +364,7 @@ def choice(
         count = x.shape[axis]
     assert count is not None
     draws = math.prod(shape)
-    integral = _config.current().integral
+    integral = config.current().integral
     result = shape if x is None else (*x.shape[:axis], *shape, *x.shape[axis + 1 :])
     if draws == 0:
         return broadcast_to(scalar(0, integral if x is None else x.dtype), result)
@@ -376,7 +376,7 @@ def choice(
         permuted = _permuted(key, count if x is None else x, axis, False, partitionable)
         return p.reshape(p.slice_axis(permuted, 0 if x is None else axis, 0, draws), result)
     if weights is None:
-        bounds = (scalar(0, _dtypes.int64), scalar(count, _dtypes.int64))
+        bounds = (scalar(0, dtypes.int64), scalar(count, dtypes.int64))
         positions = randint(key, *bounds, shape, integral, partitionable)
     else:
         positions = _weighted(key, weights, count, shape, replace, partitionable)
@@ -384,12 +384,12 @@ def choice(
 
 
 def _weighted(key: Node, weights: Node, count: int, shape: Shape, replace: bool, partitionable: bool) -> Node:
-    if weights.dtype in _dtypes.INTEGRAL_OR_BOOLEAN:
-        weights = convert(weights, _dtypes.default_for_rank(2))
+    if weights.dtype in dtypes.INTEGRAL_OR_BOOLEAN:
+        weights = convert(weights, dtypes.default_for_rank(2))
     check_real("choice", weights.dtype)
     if weights.shape != (count,):
         raise ValueError(f"choice: p has shape {weights.shape}; it takes one probability per element, shape ({count},)")
-    integral = _config.current().integral
+    integral = config.current().integral
     if not replace:
         noise = _gumbel(key, (count,), weights.dtype, partitionable)
         positions = results(TOP_K(p.add(noise, p.log(weights)), k=math.prod(shape)))[1]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import ml_dtypes
 import numpy as np
 
-from .. import _config, _dtypes
+from .._base import config, dtypes
 from .._graph import ArraySpec, Definition, Emitter, Node, Op, array_spec, definition
 from ._primitives import (
     add,
@@ -25,21 +25,13 @@ from ._primitives import (
     sqrt,
     subtract,
 )
-from ._rules import (
-    REAL_PART,
-    broadcast_to,
-    check_dtype,
-    convert,
-    int_array,
-    normalize_axes,
-    scalar,
-)
+from ._rules import REAL_PART, broadcast_to, check_dtype, convert, int_array, normalize_axes, scalar
 from .movement import nonzero_mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 Axis: TypeAlias = int | tuple[int, ...] | None
 
@@ -83,8 +75,8 @@ def _count(x: Node, axes: tuple[int, ...]) -> int:
 
 def widened(x: Node) -> Node:
     """``x`` in the dtype that sums of it are kept in."""
-    narrow = x.dtype in _dtypes.REAL_FLOATING and x.dtype.itemsize < 4
-    return convert(x, _dtypes.float32) if narrow else x
+    narrow = x.dtype in dtypes.REAL_FLOATING and x.dtype.itemsize < 4
+    return convert(x, dtypes.float32) if narrow else x
 
 
 # ---- Sums and products
@@ -92,12 +84,12 @@ def widened(x: Node) -> Node:
 
 def accumulation_dtype(dtype: DType) -> DType:
     """The dtype of sums and products of ``dtype`` where none is asked for (standard, "sum")."""
-    integral = _config.current().integral
-    if dtype == _dtypes.bool_:
+    integral = config.current().integral
+    if dtype == dtypes.bool_:
         return integral
-    if dtype in _dtypes.SIGNED:
+    if dtype in dtypes.SIGNED:
         return builtins.max(dtype, integral, key=lambda d: d.itemsize)
-    if dtype in _dtypes.UNSIGNED:
+    if dtype in dtypes.UNSIGNED:
         return builtins.max(dtype, np.dtype(f"uint{8 * integral.itemsize}"), key=lambda d: d.itemsize)
     return dtype
 
@@ -121,11 +113,11 @@ def prod(x: Node, axis: Axis, dtype: DType | None, keepdims: bool) -> Node:
 
 
 def numeric_cast(function: str, x: Node, dtype: DType) -> Node:
-    if x.dtype in _dtypes.COMPLEX and dtype not in _dtypes.COMPLEX:
+    if x.dtype in dtypes.COMPLEX and dtype not in dtypes.COMPLEX:
         raise TypeError(
             f"{function}: dtype={dtype.name} would drop the imaginary part of {x.dtype.name}; take real(x) first"
         )
-    if dtype == _dtypes.bool_:
+    if dtype == dtypes.bool_:
         raise TypeError(f"{function}: dtype=bool is not allowed; it takes numeric dtypes (any() and all() are bool)")
     return convert(x, dtype)
 
@@ -139,9 +131,9 @@ def _sum(x: Node, axes: tuple[int, ...]) -> Node:
 
 def _floating(function: str, x: Node) -> Node:
     """``x``, integers in the default real dtype."""
-    if x.dtype in _dtypes.INTEGRAL_OR_BOOLEAN:
-        return convert(x, _dtypes.default_for_rank(2))
-    check_dtype(function, x, _dtypes.FLOATING)
+    if x.dtype in dtypes.INTEGRAL_OR_BOOLEAN:
+        return convert(x, dtypes.default_for_rank(2))
+    check_dtype(function, x, dtypes.FLOATING)
     return x
 
 
@@ -150,7 +142,7 @@ def mean(x: Node, axis: Axis, dtype: DType | None, keepdims: bool) -> Node:
     """Means along ``axis``, in a floating-point dtype; of nothing, NaN."""
     axes = normalize_axes("mean", axis, x.ndim)
     x = _floating("mean", x) if dtype is None else numeric_cast("mean", x, dtype)
-    check_dtype("mean", x, _dtypes.FLOATING)
+    check_dtype("mean", x, dtypes.FLOATING)
     average = divide(_sum(widened(x), axes), _count(x, axes))
     return convert(_kept(average, x.shape, axes, keepdims), x.dtype)
 
@@ -159,11 +151,11 @@ def _variance(function: str, x: Node, axis: Axis, correction: float, keepdims: b
     """The variance, in the dtype it is computed in, and the dtype that it is to have."""
     axes = normalize_axes(function, axis, x.ndim)
     x = _floating(function, x)
-    target = _dtypes.real_of(x.dtype)
+    target = dtypes.real_of(x.dtype)
     x = widened(x)
     center = _kept(divide(_sum(x, axes), _count(x, axes)), x.shape, axes, True)
     deviation = subtract(x, broadcast_to(center, x.shape))
-    if x.dtype in _dtypes.COMPLEX:
+    if x.dtype in dtypes.COMPLEX:
         real, imaginary = REAL_PART(deviation), imaginary_part(deviation)
         squares = add(multiply(real, real), multiply(imaginary, imaginary))
     else:
@@ -202,16 +194,16 @@ def std(x: Node, axis: Axis, correction: float, keepdims: bool) -> Node:
 
 def lowest(dtype: DType) -> object:
     """A value that no value of ``dtype`` is less than."""
-    if dtype in _dtypes.INTEGRAL:
+    if dtype in dtypes.INTEGRAL:
         return ml_dtypes.iinfo(dtype).min
-    return False if dtype == _dtypes.bool_ else _largest_floating(dtype, -1)
+    return False if dtype == dtypes.bool_ else _largest_floating(dtype, -1)
 
 
 def highest(dtype: DType) -> object:
     """A value that no value of ``dtype`` is greater than."""
-    if dtype in _dtypes.INTEGRAL:
+    if dtype in dtypes.INTEGRAL:
         return ml_dtypes.iinfo(dtype).max
-    return True if dtype == _dtypes.bool_ else _largest_floating(dtype, 1)
+    return True if dtype == dtypes.bool_ else _largest_floating(dtype, 1)
 
 
 def _largest_floating(dtype: DType, sign: int) -> float:
@@ -223,7 +215,7 @@ def _largest_floating(dtype: DType, sign: int) -> float:
 def _extreme(function: str, combine: str, initial: Callable[[DType], object]) -> Callable[..., Node]:
     def body(x: Node, axis: Axis, keepdims: bool) -> Node:
         axes = normalize_axes(function, axis, x.ndim)
-        check_dtype(function, x, _dtypes.REAL_OR_BOOLEAN)
+        check_dtype(function, x, dtypes.REAL_OR_BOOLEAN)
         _check_not_empty(function, x, axes)
         return _kept(_reduce(x, combine, initial(x.dtype), axes), x.shape, axes, keepdims)
 
@@ -246,14 +238,14 @@ greatest = Definition("max", _extreme("max", "stablehlo.maximum", lowest))
 
 def index_dtype(size: int) -> DType:
     """The dtype of positions in an array of ``size`` elements: the default integral one, if they fit."""
-    integral = _config.current().integral
-    return integral if size <= np.iinfo(integral).max else _dtypes.int64
+    integral = config.current().integral
+    return integral if size <= np.iinfo(integral).max else dtypes.int64
 
 
 def _extreme_position(function: str, combine: str, initial: Callable[[DType], object]) -> Callable[..., Node]:
     def body(x: Node, axis: int | None, keepdims: bool) -> Node:
         axes = normalize_axes(function, axis, x.ndim)
-        check_dtype(function, x, _dtypes.REAL_OR_BOOLEAN)
+        check_dtype(function, x, dtypes.REAL_OR_BOOLEAN)
         _check_not_empty(function, x, axes)
         shape = x.shape
         if axis is None:
@@ -262,7 +254,7 @@ def _extreme_position(function: str, combine: str, initial: Callable[[DType], ob
         # Two plain reductions: the extreme, then the first place that holds it. NaN is the extreme of what has one.
         value = _kept(_reduce(x, combine, initial(x.dtype), axes), x.shape, axes, True)
         holds = equal(x, broadcast_to(value, x.shape))
-        if x.dtype in _dtypes.REAL_FLOATING:
+        if x.dtype in dtypes.REAL_FLOATING:
             holds = bit_or(holds, not_equal(x, x))
         dtype = index_dtype(length)
         places = iota(x.shape, dtype, axes[0])

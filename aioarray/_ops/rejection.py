@@ -10,25 +10,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Node, definition
 from . import _primitives as p
 from . import reduction, threefry
 from ._loops import while_loop
 from ._rules import BROADCAST, broadcast_to, convert, full_like, scalar
-from .random import (
-    Shape,
-    check_key,
-    check_real,
-    exponential_unit,
-    normal_real,
-    parameter,
-    sample_shape,
-    unit,
-)
+from .random import Shape, check_key, check_real, exponential_unit, normal_real, parameter, sample_shape, unit
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 
 def _any(condition: Node) -> Node:
@@ -181,10 +172,10 @@ _LARGE_MEAN = 10
 def poisson(key: Node, mean: Node, shape: Shape | None, dtype: DType, partitionable: bool) -> Node:
     """Poisson of mean ``mean``, as integers."""
     check_key("poisson", key)
-    if dtype not in _dtypes.INTEGRAL or dtype.name.endswith("int4"):
+    if dtype not in dtypes.INTEGRAL or dtype.name.endswith("int4"):
         raise TypeError(f"poisson: dtype {dtype.name} is not allowed; it takes integer dtypes of 8 to 64 bits")
     shape = sample_shape("poisson", shape, mean)
-    mean = parameter("poisson", "lam", mean, shape, _dtypes.float32)
+    mean = parameter("poisson", "lam", mean, shape, dtypes.float32)
     small = p.bit_or(p.not_equal(mean, mean), p.less(mean, _LARGE_MEAN))
     # Each algorithm runs over all elements; those of the other one get a mean that is quick.
     counted = _poisson_product(key, p.select(small, mean, 0), dtype, partitionable)
@@ -210,7 +201,7 @@ def _poisson_product(key: Node, mean: Node, dtype: DType, partitionable: bool) -
         return _try(tries), count, key, p.add(log_product, p.log(uniform)), mean
 
     zero = broadcast_to(scalar(0, dtype), mean.shape)
-    initial = (scalar(0, _dtypes.uint64), zero, key, full_like(mean, 0), mean)
+    initial = (scalar(0, dtypes.uint64), zero, key, full_like(mean, 0), mean)
     return p.subtract(while_loop(going, body, initial)[1], 1)
 
 
@@ -241,6 +232,6 @@ def _poisson_rejection(key: Node, mean: Node, dtype: DType, partitionable: bool)
     def going(tries: Node, value: Node, done: Node, *others: Node) -> Node:
         return p.bit_and(_any(p.invert(done)), p.less(tries, np.iinfo(dtype).max))
 
-    not_done = broadcast_to(scalar(False, _dtypes.bool_), mean.shape)
-    initial = (scalar(0, _dtypes.uint64), full_like(mean, -1), not_done, key, *constants)
+    not_done = broadcast_to(scalar(False, dtypes.bool_), mean.shape)
+    initial = (scalar(0, dtypes.uint64), full_like(mean, -1), not_done, key, *constants)
     return convert(while_loop(going, body, initial)[1], dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ml_dtypes
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Node, definition
 from . import _elementary, _primitives
 from ._builders import NARROW, Unary, unary
@@ -17,7 +17,7 @@ from .arithmetic import floor_divide
 
 def _of_floating(rule: Unary) -> Unary:
     """Integers are rounded already."""
-    return lambda x: x if x.dtype in _dtypes.INTEGRAL else rule(x)
+    return lambda x: x if x.dtype in dtypes.INTEGRAL else rule(x)
 
 
 def _trunc(x: Node) -> Node:
@@ -26,8 +26,8 @@ def _trunc(x: Node) -> Node:
 
 def _round_decimals(x: Node, decimals: int) -> Node:
     if x.dtype in NARROW:
-        return convert(_round_decimals(convert(x, _dtypes.float32), decimals), x.dtype)
-    factor = 10.0 ** min(abs(decimals), 300 if x.dtype == _dtypes.float64 else 38)
+        return convert(_round_decimals(convert(x, dtypes.float32), decimals), x.dtype)
+    factor = 10.0 ** min(abs(decimals), 300 if x.dtype == dtypes.float64 else 38)
     # XLA would multiply by the rounded reciprocal of a constant.
     divisor = opaque(factor, x)
     scaled = multiply(x, factor) if decimals > 0 else divide(x, divisor)
@@ -42,7 +42,7 @@ def _round_integers(x: Node, decimals: int) -> Node:
     if decimals >= 0:
         return x
     unit = 10**-decimals
-    if unit > _dtypes.iinfo(x.dtype).max:
+    if unit > dtypes.iinfo(x.dtype).max:
         return multiply(x, 0)
     down = floor_divide(x, full_like(x, unit))
     rest = subtract(x, multiply(down, unit))
@@ -54,16 +54,16 @@ def _round_integers(x: Node, decimals: int) -> Node:
 
 @definition
 def round(x: Node, decimals: int) -> Node:
-    check_dtype("round", x, _dtypes.NUMERIC)
-    if x.dtype in _dtypes.INTEGRAL:
+    check_dtype("round", x, dtypes.NUMERIC)
+    if x.dtype in dtypes.INTEGRAL:
         return _round_integers(x, decimals)
 
     def rule(part: Node) -> Node:
         return round_nearest_even(part) if decimals == 0 else _round_decimals(part, decimals)
 
-    return _elementary.by_parts(x, rule) if x.dtype in _dtypes.COMPLEX else rule(x)
+    return _elementary.by_parts(x, rule) if x.dtype in dtypes.COMPLEX else rule(x)
 
 
-ceil = unary("ceil", _of_floating(_elementary.ceil), _dtypes.REAL)
-floor = unary("floor", _of_floating(_primitives.floor), _dtypes.REAL)
-trunc = unary("trunc", _of_floating(_trunc), _dtypes.REAL)
+ceil = unary("ceil", _of_floating(_elementary.ceil), dtypes.REAL)
+floor = unary("floor", _of_floating(_primitives.floor), dtypes.REAL)
+trunc = unary("trunc", _of_floating(_trunc), dtypes.REAL)

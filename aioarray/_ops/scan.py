@@ -10,7 +10,7 @@ from ._rules import broadcast_to, convert, int_array, normalize_axis, scalar
 from .reduction import accumulation_dtype, numeric_cast, widened
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 
 def _lower_window(emitter: Emitter, node: Node, operands: tuple[str, ...]) -> str:

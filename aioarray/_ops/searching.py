@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Node, definition
 from ._loops import while_loop
 from ._primitives import (
@@ -32,7 +32,7 @@ from .scan import cumulative_sum
 from .taking import take
 
 if TYPE_CHECKING:
-    from .._dtypes import Scalar
+    from .._base.dtypes import Scalar
 
 SIDES = ("left", "right")
 
@@ -50,7 +50,7 @@ def searchsorted(x1: Node, x2: Node, sorter: Node | None, side: str) -> Node:
             raise ValueError(f"searchsorted: sorter has shape {sorter.shape}, x1 {x1.shape}; they must be the same")
         x1 = take(x1, sorter, None)
     x1, x2 = convert(x1, dtype), convert(x2, dtype)
-    check_dtype("searchsorted", x1, _dtypes.REAL_OR_BOOLEAN)
+    check_dtype("searchsorted", x1, dtypes.REAL_OR_BOOLEAN)
     return search_keys(sort_key(x1), sort_key(x2), side)
 
 
@@ -64,7 +64,7 @@ def search_keys(ordered: Node, wanted: Node, side: str) -> Node:
     before = less if side == "left" else less_equal
 
     def going(left: Node, *_: Node) -> Node:
-        return less(scalar(0, _dtypes.int32), left)
+        return less(scalar(0, dtypes.int32), left)
 
     def halve(left: Node, low: Node, high: Node, ordered: Node, wanted: Node) -> tuple[Node, ...]:
         middle = shift_right(add(low, high), 1)
@@ -79,7 +79,7 @@ def search_keys(ordered: Node, wanted: Node, side: str) -> Node:
             wanted,
         )
 
-    rounds = scalar(length.bit_length(), _dtypes.int32)
+    rounds = scalar(length.bit_length(), dtypes.int32)
     initial = (rounds, low, full_like(low, length), ordered, wanted)
     return while_loop(going, halve, initial, counted=True)[1]
 
@@ -104,7 +104,7 @@ def nonzero(x: Node, size: int, fill_value: int) -> tuple[Node, ...]:
 
 def compress_positions(mask: Node, size: int) -> Node:
     """The first ``size`` positions where the vector ``mask`` is true, then its length."""
-    dtype = _dtypes.int32 if mask.size < 2**31 - 1 and size < 2**31 - 1 else _dtypes.int64
+    dtype = dtypes.int32 if mask.size < 2**31 - 1 and size < 2**31 - 1 else dtypes.int64
     result = broadcast_to(scalar(mask.size, dtype), (size,))
     if size == 0 or mask.size == 0:
         return result
@@ -125,7 +125,7 @@ def repeat(x: Node, repeats: Node, axis: int | None, size: int, fill_value: Scal
     """The first ``size`` elements of ``x`` along ``axis`` with each repeated so many times, then ``fill_value``."""
     if size < 0:
         raise ValueError(f"repeat: size={size} must not be negative")
-    if repeats.dtype not in _dtypes.INTEGRAL or repeats.ndim > 1:
+    if repeats.dtype not in dtypes.INTEGRAL or repeats.ndim > 1:
         raise TypeError(f"repeat: repeats is {repeats.spec}; it takes one integer or a vector")
     if axis is None:
         x, axis = reshape(x, (x.size,)), 0
@@ -137,9 +137,9 @@ def repeat(x: Node, repeats: Node, axis: int | None, size: int, fill_value: Scal
         )
     if 0 in x.shape or size == 0:
         return broadcast_to(scalar(fill_value, x.dtype), shape)
-    counts = broadcast_to(convert(reshape(repeats, (repeats.size,)), _dtypes.int64), (length,))
-    ends = cumulative_sum(counts, 0, _dtypes.int64, False)
-    places = iota((size,), _dtypes.int64)
+    counts = broadcast_to(convert(reshape(repeats, (repeats.size,)), dtypes.int64), (length,))
+    ends = cumulative_sum(counts, 0, dtypes.int64, False)
+    places = iota((size,), dtypes.int64)
     taken = take(x, search_keys(ends, places, "right"), k)
     kept = reshape(
         less(places, broadcast_to(take_index(ends, 0, length - 1), (size,))), (size, *[1] * (x.ndim - k - 1))

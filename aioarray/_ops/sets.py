@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Node, definition
 from ._primitives import (
     bit_and,
@@ -31,19 +31,19 @@ from .sorting import argsort, sort_together
 from .taking import take
 
 if TYPE_CHECKING:
-    from .._dtypes import Scalar
+    from .._base.dtypes import Scalar
 
 # Up to so many values it is faster to compare with each of them than to sort them and search.
 COMPARE_ALL = 32
 
 
 def _parts(x: Node) -> tuple[Node, ...]:
-    return (REAL_PART(x), imaginary_part(x)) if x.dtype in _dtypes.COMPLEX else (x,)
+    return (REAL_PART(x), imaginary_part(x)) if x.dtype in dtypes.COMPLEX else (x,)
 
 
 def _is_nan(x: Node) -> Node:
-    if x.dtype not in _dtypes.FLOATING:
-        return broadcast_to(scalar(False, _dtypes.bool_), x.shape)
+    if x.dtype not in dtypes.FLOATING:
+        return broadcast_to(scalar(False, dtypes.bool_), x.shape)
     of_parts = [not_equal(part, part) for part in _parts(x)]
     return of_parts[0] if len(of_parts) == 1 else bit_or(*of_parts)
 
@@ -90,7 +90,7 @@ def unique(
     same = _same(later, earlier)
     if equal_nan:
         same = bit_or(same, bit_and(_is_nan(later), _is_nan(earlier)))
-    first = concatenate((broadcast_to(scalar(True, _dtypes.bool_), (1,)), invert(same)), 0)
+    first = concatenate((broadcast_to(scalar(True, dtypes.bool_), (1,)), invert(same)), 0)
     group = subtract(cumulative_sum(convert(first, dtype), 0, dtype, False), 1)
     inverse = _scatter(group, order, group, None)
     zeros = broadcast_to(scalar(0, dtype), (size,))
@@ -114,7 +114,7 @@ def isin(x1: Node, x2: Node, invert_result: bool) -> Node:
     """Whether each element of ``x1`` equals an element of ``x2``."""
     dtype = result_dtype("isin", x1, x2)
     x1, x2 = convert(x1, dtype), reshape(convert(x2, dtype), (x2.size,))
-    if x2.size <= COMPARE_ALL or dtype in _dtypes.COMPLEX:
+    if x2.size <= COMPARE_ALL or dtype in dtypes.COMPLEX:
         shape = (*x1.shape, x2.size)
         found = _any(_same(broadcast_to(reshape(x1, (*x1.shape, 1)), shape), broadcast_to(x2, shape)), x1.ndim, False)
     else:

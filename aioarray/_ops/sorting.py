@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import ArraySpec, Emitter, Graph, Node, Op, Specs, array_spec, definition, input_node, results
 from ._primitives import (
     bit_and,
@@ -59,7 +59,7 @@ SORT = Op("sort", _sorted, _lower_sort)
 # The greatest along the last axis, in order, the first of equal ones first; and where they are.
 TOP_K = Op(
     "top_k",
-    lambda x, *, k: (x.with_shape((*x.shape[:-1], k)), array_spec((*x.shape[:-1], k), _dtypes.int32)),
+    lambda x, *, k: (x.with_shape((*x.shape[:-1], k)), array_spec((*x.shape[:-1], k), dtypes.int32)),
     stablehlo("chlo.top_k", lambda node: {"k": f"{node.params['k']} : i64"}),
 )
 
@@ -85,14 +85,14 @@ def _argsort_real(x: Node, axis: int, descending: bool, stable: bool) -> Node:
     dtype = index_dtype(x.shape[axis])
     if key.dtype.itemsize <= 4 and x.shape[axis] < 2**31:
         # Key and position in one integer: unequal, so that the order is stable by itself.
-        packed = bit_or(shift_left(convert(key, _dtypes.int64), 32), iota(x.shape, _dtypes.int64, axis))
+        packed = bit_or(shift_left(convert(key, dtypes.int64), 32), iota(x.shape, dtypes.int64, axis))
         (ordered,) = sort_together((packed,), axis, stable=False)
         return convert(bit_and(ordered, 2**32 - 1), dtype)
     return sort_together((key, iota(x.shape, dtype, axis)), axis, stable=stable)[1]
 
 
 def _sort_real(x: Node, axis: int, descending: bool, stable: bool) -> Node:
-    if x.dtype not in _dtypes.REAL_FLOATING or not stable:
+    if x.dtype not in dtypes.REAL_FLOATING or not stable:
         key = sort_key(x, signed_zeros=True, descending=descending)
         (ordered,) = sort_together((key,), axis, stable=False)
         return from_sort_key(ordered, x.dtype, descending=descending)
@@ -100,9 +100,9 @@ def _sort_real(x: Node, axis: int, descending: bool, stable: bool) -> Node:
     key = sort_key(x, descending=descending)
     if key.dtype.itemsize > 4 or x.shape[axis] >= 2**31:
         return sort_together((key, x), axis, stable=True)[1]
-    place = shift_left(iota(x.shape, _dtypes.int64, axis), 1)
-    low = bit_or(place, convert(is_negative(x), _dtypes.int64))
-    packed = bit_or(shift_left(convert(key, _dtypes.int64), 32), low)
+    place = shift_left(iota(x.shape, dtypes.int64, axis), 1)
+    low = bit_or(place, convert(is_negative(x), dtypes.int64))
+    packed = bit_or(shift_left(convert(key, dtypes.int64), 32), low)
     (ordered,) = sort_together((packed,), axis, stable=False)
     ordered_key = convert(shift_right(ordered, 32), key.dtype)
     values = from_sort_key(ordered_key, x.dtype, descending=descending)
@@ -123,7 +123,7 @@ def _before_complex(*elements: Node) -> Node:
 def _nan_rank(real: Node, imaginary: Node) -> Node:
     """0 for numbers, 1 where the imaginary part is NaN, 2 where the real part is, 3 where both are."""
     nan = int(np.iinfo(real.dtype).max)
-    of_real, of_imaginary = (convert(equal(key, nan), _dtypes.int32) for key in (real, imaginary))
+    of_real, of_imaginary = (convert(equal(key, nan), dtypes.int32) for key in (real, imaginary))
     return bit_or(shift_left(of_real, 1), of_imaginary)
 
 
@@ -145,7 +145,7 @@ def _along(function: str, x: Node, axis: int | None) -> tuple[Node, int]:
 def argsort(x: Node, axis: int | None, descending: bool, stable: bool) -> Node:
     """The positions that sort ``x`` along ``axis``; NaN goes last in both directions."""
     x, k = _along("argsort", x, axis)
-    if x.dtype in _dtypes.COMPLEX:
+    if x.dtype in dtypes.COMPLEX:
         return _argsort_complex(x, k, descending, stable)
     return _argsort_real(x, k, descending, stable)
 
@@ -154,7 +154,7 @@ def argsort(x: Node, axis: int | None, descending: bool, stable: bool) -> Node:
 def sort(x: Node, axis: int | None, descending: bool, stable: bool) -> Node:
     """``x`` sorted along ``axis``; NaN goes last in both directions."""
     x, k = _along("sort", x, axis)
-    if x.dtype in _dtypes.COMPLEX:
+    if x.dtype in dtypes.COMPLEX:
         return take_along_axis(x, _argsort_complex(x, k, descending, stable), k)
     return _sort_real(x, k, descending, stable)
 
@@ -163,7 +163,7 @@ def sort(x: Node, axis: int | None, descending: bool, stable: bool) -> Node:
 def top_k(x: Node, k: int, axis: int, largest: bool) -> tuple[Node, Node]:
     """The ``k`` greatest (or least) along ``axis``, in order, and where they are."""
     position = normalize_axis("top_k", axis, x.ndim)
-    check_dtype("top_k", x, _dtypes.REAL_OR_BOOLEAN)
+    check_dtype("top_k", x, dtypes.REAL_OR_BOOLEAN)
     if not 0 <= k <= x.shape[position]:
         raise ValueError(f"top_k: k={k} of axis {axis} with length {x.shape[position]}; use 0..{x.shape[position]}")
     order = _top_positions(x, k, position, largest)
@@ -176,10 +176,10 @@ def _top_positions(x: Node, k: int, axis: int, largest: bool) -> Node:
     if key.dtype.itemsize > 4 or x.shape[axis] >= 2**31 or 0 in x.shape or k == 0:
         return slice_axis(_argsort_real(x, axis, largest, True), axis, 0, k)
     # XLA's selection is fast for float32 only, which it orders by the bits: -NaN, -inf, …, -0.0, 0.0, …, inf, NaN.
-    bits = invert(convert(key, _dtypes.int32))
+    bits = invert(convert(key, dtypes.int32))
     bits = select(less(bits, 0), bit_xor(bits, 2**31 - 1), bits)
     last = tuple(i for i in range(x.ndim) if i != axis)
-    positions = results(TOP_K(transpose(bitcast(bits, _dtypes.float32), (*last, axis)), k=k))[1]
+    positions = results(TOP_K(transpose(bitcast(bits, dtypes.float32), (*last, axis)), k=k))[1]
     back = list(range(x.ndim - 1))
     back.insert(axis, x.ndim - 1)
     return convert(transpose(positions, tuple(back)), index_dtype(x.shape[axis]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import _dtypes
+from .._base import dtypes
 from .._graph import Node, definition
 from ._primitives import reshape, transpose
 from ._rules import broadcast_shapes, broadcast_to, normalize_axis, scalar
@@ -11,7 +11,7 @@ from .indexing import from_end, getitem
 
 
 def _check_positions(function: str, indices: Node) -> None:
-    if indices.dtype not in _dtypes.INTEGRAL:
+    if indices.dtype not in dtypes.INTEGRAL:
         raise TypeError(f"{function}: indices of dtype {indices.dtype.name}; it takes integer dtypes")
 
 
@@ -46,7 +46,7 @@ def take_along_axis(x: Node, indices: Node, axis: int) -> Node:
     if 0 in shape:
         taken = broadcast_to(scalar(0, x.dtype), shape)
     else:
-        dtype = _dtypes.int64 if length > 2**30 or indices.dtype.itemsize > 4 else _dtypes.int32
+        dtype = dtypes.int64 if length > 2**30 or indices.dtype.itemsize > 4 else dtypes.int32
         positions = broadcast_to(from_end(indices, length, dtype), shape)
         taken = GATHER(
             broadcast_to(x, (*batch, length)),

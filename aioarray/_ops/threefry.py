@@ -12,12 +12,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
+from .._base import dtypes
 from . import _primitives as p
 from ._rules import BROADCAST, broadcast_to, convert, full_like
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
     from .._graph import Node
 
 Shape = tuple[int, ...]
@@ -26,7 +26,7 @@ Shape = tuple[int, ...]
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _GROUPS = 5  # of four rounds, so 20 rounds
 _PARITY = 0x1BD11BDA
-_UNSIGNED = {8: _dtypes.uint8, 16: _dtypes.uint16, 32: _dtypes.uint32, 64: _dtypes.uint64}
+_UNSIGNED = {8: dtypes.uint8, 16: dtypes.uint16, 32: dtypes.uint32, 64: dtypes.uint64}
 # The most counters that one key may hash in the original layout.
 _MAX_COUNTERS = 2**32 - 1
 
@@ -71,14 +71,14 @@ def _hash_counters(keys: Node, count: int) -> Node:
     half = (count + 1) // 2
     rows = min(count, 2)
     shape = (*batch, rows, half)
-    first = p.iota(shape, _dtypes.uint32, -1)
+    first = p.iota(shape, dtypes.uint32, -1)
     second = p.add(first, half)
     if count % 2:
         second = p.select(p.equal(second, count), 0, second)
     word0, word1 = threefry2x32(key_words(keys, (rows, half)), first, second)
     if rows < 2:
         return p.reshape(p.barrier(word0), (*batch, count))
-    row = p.iota(shape, _dtypes.uint32, -2)
+    row = p.iota(shape, dtypes.uint32, -2)
     words = p.barrier(p.select(p.equal(row, 0), word0, word1))
     return p.slice_axis(p.reshape(words, (*batch, 2 * half)), -1, 0, count)
 
@@ -87,11 +87,11 @@ def _hash_indices(keys: Node, size: int) -> tuple[Node, Node]:
     # Partitionable layout, twice uint32[*batch, size]: the hash of the high and the low half of each index.
     shape = (*keys.shape[:-1], size)
     if size <= 2**32:
-        low = p.iota(shape, _dtypes.uint32, -1)
+        low = p.iota(shape, dtypes.uint32, -1)
         high = full_like(low, 0)
     else:
-        index = p.iota(shape, _dtypes.uint64, -1)
-        high, low = (convert(x, _dtypes.uint32) for x in (p.shift_right(index, 32), index))
+        index = p.iota(shape, dtypes.uint64, -1)
+        high, low = (convert(x, dtypes.uint32) for x in (p.shift_right(index, 32), index))
     return threefry2x32(key_words(keys, (size,)), high, low)
 
 
@@ -143,8 +143,8 @@ def _original_words(keys: Node, count: int) -> Node:
 
 
 def _join(high: Node, low: Node) -> Node:
-    shifted = p.shift_left(convert(high, _dtypes.uint64), 32)
-    return p.bit_or(shifted, convert(low, _dtypes.uint64))
+    shifted = p.shift_left(convert(high, dtypes.uint64), 32)
+    return p.bit_or(shifted, convert(low, dtypes.uint64))
 
 
 def _take_apart(words: Node, dtype: DType, width: int) -> Node:
@@ -153,5 +153,5 @@ def _take_apart(words: Node, dtype: DType, width: int) -> Node:
     parts = 32 // width
     shape = (*batch, count, parts)
     stretched = BROADCAST(words, shape=shape, dimensions=tuple(range(words.ndim)))
-    shifted = p.shift_right(stretched, p.multiply(p.iota(shape, _dtypes.uint32, -1), width))
+    shifted = p.shift_right(stretched, p.multiply(p.iota(shape, dtypes.uint32, -1), width))
     return p.reshape(convert(shifted, dtype), (*batch, count * parts))

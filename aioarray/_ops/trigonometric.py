@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
+from .._base import dtypes
 from . import _complex_functions, _elementary, _real_functions
 from ._builders import binary_floating, by_kind, in_float32, unary_floating
 from ._elementary import round_nearest_even, sine
@@ -42,7 +42,7 @@ tan = unary_floating("tan", by_kind(real=_elementary.tangent, complex=_complex_f
 asin = unary_floating("asin", by_kind(real=in_float32(_real_functions.asin), complex=_complex_functions.asin))
 acos = unary_floating("acos", by_kind(real=in_float32(_real_functions.acos), complex=_complex_functions.acos))
 atan = unary_floating("atan", by_kind(real=in_float32(_real_functions.atan), complex=_complex_functions.atan))
-atan2 = binary_floating("atan2", _atan2, _dtypes.REAL_FLOATING)
+atan2 = binary_floating("atan2", _atan2, dtypes.REAL_FLOATING)
 sinc = unary_floating("sinc", by_kind(real=in_float32(_sinc), complex=_complex_sinc))
-deg2rad = unary_floating("deg2rad", lambda x: multiply(x, math.pi / 180), _dtypes.REAL_FLOATING)
-rad2deg = unary_floating("rad2deg", lambda x: multiply(x, 180 / math.pi), _dtypes.REAL_FLOATING)
+deg2rad = unary_floating("deg2rad", lambda x: multiply(x, math.pi / 180), dtypes.REAL_FLOATING)
+rad2deg = unary_floating("rad2deg", lambda x: multiply(x, 180 / math.pi), dtypes.REAL_FLOATING)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 
-from .._errors import DeletedArrayError, IncompatibleVersionError
+from .._base.errors import DeletedArrayError, IncompatibleVersionError
 from .version import check_version, parse
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from .._errors import ForkedProcessError
+from .._base.errors import ForkedProcessError
 from . import bindings
 from .bindings import Sharding, _jax, xla_client
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from .._errors import IncompatibleVersionError
+from .._base.errors import IncompatibleVersionError
 
 MINIMUM = (0, 10, 2)
 BELOW = (0, 14)

@@ -11,38 +11,38 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .. import _dtypes
-from .._errors import FormatError
+from .._base import dtypes
+from .._base.errors import FormatError
 from ._dimensions import Expression, parse, show
 from ._flatbuffer import Buffer, Builder, Table
 from ._structure import LEAF, Kind, Structure
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 _DTYPES: dict[int, DType] = {
-    0: _dtypes.bool_,
-    1: _dtypes.int8,
-    2: _dtypes.int16,
-    3: _dtypes.int32,
-    4: _dtypes.int64,
-    5: _dtypes.uint8,
-    6: _dtypes.uint16,
-    7: _dtypes.uint32,
-    8: _dtypes.uint64,
-    9: _dtypes.float16,
-    10: _dtypes.float32,
-    11: _dtypes.float64,
-    12: _dtypes.complex64,
-    13: _dtypes.complex128,
-    14: _dtypes.bfloat16,
-    15: _dtypes.int4,
-    16: _dtypes.uint4,
-    17: _dtypes.float8_e4m3b11fnuz,
-    18: _dtypes.float8_e4m3fn,
-    19: _dtypes.float8_e4m3fnuz,
-    20: _dtypes.float8_e5m2,
-    21: _dtypes.float8_e5m2fnuz,
+    0: dtypes.bool_,
+    1: dtypes.int8,
+    2: dtypes.int16,
+    3: dtypes.int32,
+    4: dtypes.int64,
+    5: dtypes.uint8,
+    6: dtypes.uint16,
+    7: dtypes.uint32,
+    8: dtypes.uint64,
+    9: dtypes.float16,
+    10: dtypes.float32,
+    11: dtypes.float64,
+    12: dtypes.complex64,
+    13: dtypes.complex128,
+    14: dtypes.bfloat16,
+    15: dtypes.int4,
+    16: dtypes.uint4,
+    17: dtypes.float8_e4m3b11fnuz,
+    18: dtypes.float8_e4m3fn,
+    19: dtypes.float8_e4m3fnuz,
+    20: dtypes.float8_e5m2,
+    21: dtypes.float8_e5m2fnuz,
 }
 _DTYPE_NUMBERS = {dtype: number for number, dtype in _DTYPES.items()}
 # A typed key of jax.random is its two words of 32 bits.
@@ -131,7 +131,7 @@ def _array_type(table: Table) -> ArrayType:
         table.fail("an argument or result is no array")
     shape = tuple(map(parse, lengths))
     if number == _KEY_FRY:
-        return ArrayType((*shape, 2), _dtypes.uint32)
+        return ArrayType((*shape, 2), dtypes.uint32)
     if number not in _DTYPES:
         table.fail(f"dtype number {number} is unknown, or one that aioarray does not have")
     return ArrayType(shape, _DTYPES[number])

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
-from .._errors import FormatError
+from .._base.errors import FormatError
 
 # An int, a variable's name, or (operation, expressions…).
 Expression: TypeAlias = "int | str | tuple[str | Expression, ...]"

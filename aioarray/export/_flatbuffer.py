@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from .._errors import FormatError
+from .._base.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

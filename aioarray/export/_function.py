@@ -6,8 +6,8 @@ import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .._call import call, from_host
-from .._errors import FormatError
+from .._array import call, from_host
+from .._base.errors import FormatError
 from .._graph import Definition, Node, array_spec, results
 from .._jit import ShapeDtype, jit
 from .._jit.ahead import Compiled
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from .._array import Array
-    from .._dtypes import DType
+    from .._base.dtypes import DType
     from .._jit.ahead import Lowered
     from ._container import ArrayType
     from ._structure import Structure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 
 from .. import _xla
-from .._errors import FormatError
+from .._base.errors import FormatError
 from . import _container
 from ._container import ArrayType, Container
 from ._function import ExportedFunction

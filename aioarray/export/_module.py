@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _dtypes, _xla
-from .._errors import FormatError
+from .. import _xla
+from .._base import dtypes
+from .._base.errors import FormatError
 from .._graph import ArraySpec, Emitter, Node, Op, Specs, array_spec
-from .._lower import tensor_type
+from .._graph.lower import tensor_type
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from .._dtypes import DType
+    from .._base.dtypes import DType
     from ._process import ModuleProcess
 
 # Dialects whose operations do nothing but compute. "sdy" says how values are spread over devices, of which there is
@@ -62,7 +63,7 @@ LAPACK_CALL = re.compile(
     r"(trsm|getrf|geqrf|orgqr|ungqr|potrf|gesdd|gesvd|syevd|heevd|geev|gees|gehrd|sytrd|hetrd|gtsv|geqp3)_ffi"
 )
 
-_ELEMENTS = {name: dtype for dtype, name in _dtypes.MLIR_NAMES.items()}
+_ELEMENTS = {name: dtype for dtype, name in dtypes.MLIR_NAMES.items()}
 
 
 @dataclass(frozen=True, slots=True)

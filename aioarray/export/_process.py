@@ -10,7 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from .. import _xla
-from .._errors import FormatError
+from .._base.errors import FormatError
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -10,9 +10,9 @@ import numpy as np
 from .. import _xla
 from .._array import Array, as_array
 from .._graph import Graph, Node, array_spec, constant
+from .._graph.lower import lower
 from .._jit import JitFunction, ShapeDtype, jit
 from .._jit.tracing import trace
-from .._lower import lower
 from ._container import ArrayType, Container, encode
 from ._process import ModuleProcess
 from ._structure import structure_of

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import _dtypes, _xla
+from .. import _xla
 from .._array import Array, from_host
-from .._errors import FormatError
+from .._base import dtypes
+from .._base.errors import FormatError
 from . import _header
 from ._header import LENGTH_BYTES, Entry
 
@@ -85,7 +86,7 @@ class File:
                 raw = np.frombuffer(pages, np.uint8, entry.nbytes, entry.start)
                 count += entry.nbytes
             else:
-                raw = _xla.empty_aligned((entry.nbytes,), _dtypes.uint8)
+                raw = _xla.empty_aligned((entry.nbytes,), dtypes.uint8)
                 for begin in range(0, entry.nbytes, CHUNK_BYTES):
                     piece = memoryview(raw.data)[begin : begin + CHUNK_BYTES]
                     if count and count + len(piece) > CHUNK_BYTES:
@@ -112,11 +113,11 @@ class File:
         self._close_if_asked()
 
     def _value(self, name: str, entry: Entry, dtype: np.dtype, raw: np.ndarray) -> np.ndarray:
-        if dtype == _dtypes.bool_ and raw.size and raw.max() > 1:
+        if dtype == dtypes.bool_ and raw.size and raw.max() > 1:
             raise FormatError(f"{self.path}: tensor {name!r} has a boolean {raw.max()}, which must be 0 or 1")
-        if dtype in (_dtypes.int4, _dtypes.uint4):
-            whole = raw.view(np.int8 if dtype == _dtypes.int4 else np.uint8)
-            bounds = _dtypes.iinfo(dtype)
+        if dtype in (dtypes.int4, dtypes.uint4):
+            whole = raw.view(np.int8 if dtype == dtypes.int4 else np.uint8)
+            bounds = dtypes.iinfo(dtype)
             if whole.size and not (bounds.min <= whole.min() and whole.max() <= bounds.max):
                 raise FormatError(
                     f"{self.path}: tensor {name!r} should be {dtype.name}, which holds {bounds.min}..{bounds.max}, but "

@@ -11,13 +11,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .. import _dtypes
-from .._errors import FormatError
+from .._base import dtypes
+from .._base.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 # The limit of the format's reference implementation.
 MAX_HEADER_BYTES = 100_000_000
@@ -33,38 +33,38 @@ DTYPES_NOTE = "aioarray.dtypes"
 
 # Name in the file -> bits of an element, and its dtype here (None: there is none).
 DTYPES: dict[str, tuple[int, DType | None]] = {
-    "BOOL": (8, _dtypes.bool_),
+    "BOOL": (8, dtypes.bool_),
     "F4": (4, None),
     "F6_E2M3": (6, None),
     "F6_E3M2": (6, None),
     "F8_E8M0": (8, None),
-    "F8_E4M3": (8, _dtypes.float8_e4m3fn),
-    "F8_E5M2": (8, _dtypes.float8_e5m2),
-    "F8_E4M3FNUZ": (8, _dtypes.float8_e4m3fnuz),
-    "F8_E5M2FNUZ": (8, _dtypes.float8_e5m2fnuz),
-    "I8": (8, _dtypes.int8),
-    "U8": (8, _dtypes.uint8),
-    "I16": (16, _dtypes.int16),
-    "U16": (16, _dtypes.uint16),
-    "F16": (16, _dtypes.float16),
-    "BF16": (16, _dtypes.bfloat16),
-    "I32": (32, _dtypes.int32),
-    "U32": (32, _dtypes.uint32),
-    "F32": (32, _dtypes.float32),
-    "I64": (64, _dtypes.int64),
-    "U64": (64, _dtypes.uint64),
-    "F64": (64, _dtypes.float64),
-    "C64": (64, _dtypes.complex64),
+    "F8_E4M3": (8, dtypes.float8_e4m3fn),
+    "F8_E5M2": (8, dtypes.float8_e5m2),
+    "F8_E4M3FNUZ": (8, dtypes.float8_e4m3fnuz),
+    "F8_E5M2FNUZ": (8, dtypes.float8_e5m2fnuz),
+    "I8": (8, dtypes.int8),
+    "U8": (8, dtypes.uint8),
+    "I16": (16, dtypes.int16),
+    "U16": (16, dtypes.uint16),
+    "F16": (16, dtypes.float16),
+    "BF16": (16, dtypes.bfloat16),
+    "I32": (32, dtypes.int32),
+    "U32": (32, dtypes.uint32),
+    "F32": (32, dtypes.float32),
+    "I64": (64, dtypes.int64),
+    "U64": (64, dtypes.uint64),
+    "F64": (64, dtypes.float64),
+    "C64": (64, dtypes.complex64),
 }
 NAMES: dict[DType, str] = {dtype: name for name, (_, dtype) in DTYPES.items() if dtype is not None}
 
 # Dtypes that the format does not have, and as what they are written: other readers see the same values of int4 and
 # uint4, the bytes of the float8, and pairs of real and imaginary parts of complex128.
 STORED_AS: dict[DType, str] = {
-    _dtypes.int4: "I8",
-    _dtypes.uint4: "U8",
-    _dtypes.float8_e4m3b11fnuz: "U8",
-    _dtypes.complex128: "F64",
+    dtypes.int4: "I8",
+    dtypes.uint4: "U8",
+    dtypes.float8_e4m3b11fnuz: "U8",
+    dtypes.complex128: "F64",
 }
 
 
@@ -228,7 +228,7 @@ def _restore_dtypes(entries: dict[str, Entry], metadata: dict[str, str], source:
     for name, kind in note.items():
         entry = entries.get(name)
         dtype = own.get(kind) if isinstance(kind, str) else None
-        pairs = dtype == _dtypes.complex128
+        pairs = dtype == dtypes.complex128
         if entry is None or dtype is None or entry.stored != STORED_AS[dtype] or (pairs and entry.shape[-1:] != (2,)):
             raise FormatError(
                 f"{source}: metadata {DTYPES_NOTE!r} says that tensor {name!r} is {_shorten(kind)}, which does not fit"
@@ -255,7 +255,7 @@ def compose(
         table[METADATA] = dict(metadata)
     position = 0
     for name, dtype, shape, nbytes in listed:
-        lengths = [*shape, 2] if dtype == _dtypes.complex128 else list(shape)
+        lengths = [*shape, 2] if dtype == dtypes.complex128 else list(shape)
         stored = STORED_AS.get(dtype) or NAMES[dtype]
         table[name] = {"dtype": stored, "shape": lengths, "data_offsets": [position, position + nbytes]}
         position += nbytes

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio.to_thread
 
 from .._array import Array
-from .._errors import FormatError
+from .._base.errors import FormatError
 from .._graph import array_spec
 from .._xla import Device, find_device
 from ._file import File, Step

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 import numpy as np
 
-from .. import _dtypes
 from .._array import Array, as_array
+from .._base import dtypes
 from . import _header
 
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ def _as_array(name: str, x: ArrayLike) -> Array:
 
 def _stored(value: np.ndarray) -> np.ndarray:
     """The bytes of ``value`` as they go into the file."""
-    if value.dtype in (_dtypes.int4, _dtypes.uint4):
-        value = value.astype(np.int8 if value.dtype == _dtypes.int4 else np.uint8)
+    if value.dtype in (dtypes.int4, dtypes.uint4):
+        value = value.astype(np.int8 if value.dtype == dtypes.int4 else np.uint8)
     # reshape first: a 0-d array has no other dtype's view.
     return np.ascontiguousarray(value).reshape(-1).view(np.uint8)
 

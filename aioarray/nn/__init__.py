@@ -5,19 +5,7 @@ attention, which takes (batch, length, heads, width). Narrow dtypes are computed
 """
 
 from .._functions.sorting import top_k
-from ._activations import (
-    elu,
-    gelu,
-    hard_swish,
-    leaky_relu,
-    log_sigmoid,
-    mish,
-    relu,
-    sigmoid,
-    silu,
-    softplus,
-    tanh,
-)
+from ._activations import elu, gelu, hard_swish, leaky_relu, log_sigmoid, mish, relu, sigmoid, silu, softplus, tanh
 from ._attention import dot_product_attention
 from ._convolution import conv, conv_transpose
 from ._kv_cache import KVCache, kv_cache, kv_cache_mask, update_kv_cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .._call import fused
+from .._array import fused
 from .._functions.elementwise import abs, exp, expm1, log1p, maximum, minimum, where
 from .._functions.elementwise import tanh as _tanh
 from ._math import erfc, logistic

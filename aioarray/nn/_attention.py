@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import ml_dtypes
 
-from .. import _dtypes
-from .._call import call
+from .._array import call
+from .._base import dtypes
 from .._graph import Node, definition
 from .._ops import _primitives as p
 from .._ops import reduction
@@ -17,7 +17,7 @@ from .._ops.contraction import DOT_GENERAL
 
 if TYPE_CHECKING:
     from .._array import Array, ArrayLike
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 __all__ = ["dot_product_attention"]
 
@@ -34,9 +34,9 @@ def _attention(
 ) -> Node:
     lead, t, heads, width, s, groups = _check_attention(query, key, value)
     dtype = result_dtype("dot_product_attention", query, key, value)
-    sums = _dtypes.float32 if dtype.itemsize < 4 else dtype
+    sums = dtypes.float32 if dtype.itemsize < 4 else dtype
     query, key, value = (_heads_first(convert(x, dtype)) for x in (query, key, value))
-    check_dtype("dot_product_attention", query, _dtypes.REAL_FLOATING)
+    check_dtype("dot_product_attention", query, dtypes.REAL_FLOATING)
     # Query heads that share a key head lie side by side: with them, the queries are one longer matrix.
     n, kv = len(lead), heads // groups
     query = p.reshape(query, (*lead, kv, groups * t, width))
@@ -115,13 +115,13 @@ def _fitted(name: str, x: Node, shape: tuple[int, ...]) -> Node:
 def _visible(mask: Node | None, causal: bool, shape: tuple[int, ...]) -> Node | None:
     visible = None
     if mask is not None:
-        if mask.dtype != _dtypes.bool_:
+        if mask.dtype != dtypes.bool_:
             raise TypeError(
                 f"dot_product_attention: mask is of dtype {mask.dtype.name}; it takes booleans, and numbers as bias"
             )
         visible = _fitted("mask", mask, shape)
     if causal:
-        rows, columns = p.iota(shape, _dtypes.int32, len(shape) - 2), p.iota(shape, _dtypes.int32, len(shape) - 1)
+        rows, columns = p.iota(shape, dtypes.int32, len(shape) - 2), p.iota(shape, dtypes.int32, len(shape) - 1)
         earlier = p.less_equal(columns, rows)
         visible = earlier if visible is None else p.bit_and(visible, earlier)
     return visible

@@ -6,8 +6,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any, Literal, SupportsIndex, TypeAlias
 
-from .._array import Array, ArrayLike, as_array
-from .._call import call
+from .._array import Array, ArrayLike, as_array, call
 from .._ops import convolution
 
 __all__ = ["conv", "conv_transpose"]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import _dtypes
-from .._array import Array, ArrayLike, as_array
-from .._call import call
+from .._array import Array, ArrayLike, as_array, call
+from .._base import dtypes
 from .._functions.creation import zeros
 from .._graph import Node, definition
 from .._ops import _primitives as p
@@ -53,7 +52,7 @@ def kv_cache(
     return KVCache(
         zeros(shape, dtype=dtype, device=device),
         zeros(shape, dtype=dtype, device=device),
-        zeros((batch,), dtype=_dtypes.int32, device=device),
+        zeros((batch,), dtype=dtypes.int32, device=device),
     )
 
 
@@ -83,9 +82,9 @@ def _update(keys: Node, values: Node, lengths: Node, new_keys: Node, new_values:
                 "(batch, T, heads, width), like the cache but for the length"
             )
     # Where each new position goes: (batch, steps, 2).
-    rows = p.iota((batch, steps), _dtypes.int32, 0)
+    rows = p.iota((batch, steps), dtypes.int32, 0)
     columns = p.add(
-        p.iota((batch, steps), _dtypes.int32, 1), broadcast_to(p.reshape(lengths, (batch, 1)), (batch, steps))
+        p.iota((batch, steps), dtypes.int32, 1), broadcast_to(p.reshape(lengths, (batch, 1)), (batch, steps))
     )
     places = p.stack((rows, columns), 2)
     updated = [_put(old, places, convert(new, old.dtype)) for old, new in ((keys, new_keys), (values, new_values))]
@@ -113,4 +112,4 @@ def kv_cache_mask(cache: KVCache, steps: int, /) -> Array:
 def _mask(lengths: Node, capacity: int, steps: int) -> Node:
     shape = (lengths.shape[0], 1, steps, capacity)
     first = p.subtract(broadcast_to(p.reshape(lengths, (shape[0], 1, 1, 1)), shape), steps)
-    return p.less_equal(p.iota(shape, _dtypes.int32, 3), p.add(first, p.iota(shape, _dtypes.int32, 2)))
+    return p.less_equal(p.iota(shape, dtypes.int32, 3), p.add(first, p.iota(shape, dtypes.int32, 2)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .. import _dtypes
-from .._call import call, fused
+from .._array import call, fused
+from .._base import dtypes
 from .._functions.indexing import take
 from .._graph import Node, definition
 from .._ops import random
@@ -17,7 +17,7 @@ from ..random._keys import KeyLike, opened
 
 if TYPE_CHECKING:
     from .._array import Array, ArrayLike
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 __all__ = ["dropout", "embedding", "linear"]
 
@@ -46,9 +46,9 @@ def _linear(x: Node, weight: Node, bias: Node | None) -> Node:
         raise ValueError(f"linear: bias has shape {bias.shape}; it takes {weight.shape[:1]}")
     dtype = result_dtype("linear", x, weight)
     x, weight = convert(x, dtype), convert(weight, dtype)
-    check_dtype("linear", x, _dtypes.FLOATING)
+    check_dtype("linear", x, dtypes.FLOATING)
     # Narrow operands are summed in float32, and what is added is added there.
-    sums: DType = _dtypes.float32 if dtype.itemsize < 4 else dtype
+    sums: DType = dtypes.float32 if dtype.itemsize < 4 else dtype
     product = _product(x, weight, sums)
     if bias is not None:
         product = add(product, broadcast_to(convert(bias, sums), product.shape))
@@ -84,10 +84,10 @@ def embedding(indices: ArrayLike, table: ArrayLike, /) -> Array:
 def _dropout(x: Node, key: Node, rate: float, partitionable: bool) -> Node:
     if not 0 <= rate <= 1:
         raise ValueError(f"dropout: rate {rate} is no probability; it must be in 0..1")
-    check_dtype("dropout", x, _dtypes.FLOATING)
+    check_dtype("dropout", x, dtypes.FLOATING)
     if rate == 1:
         return full_like(x, 0)
-    keep = random.bernoulli(key, scalar(1 - rate, _dtypes.float32), x.shape, partitionable)
+    keep = random.bernoulli(key, scalar(1 - rate, dtypes.float32), x.shape, partitionable)
     return select(keep, divide(x, full_like(x, 1 - rate)), full_like(x, 0))
 
 

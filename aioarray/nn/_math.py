@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._call import unary
+from .._array import unary
 from .._ops import elementwise
 
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .._array import Array, ArrayLike, as_array
-from .._call import fused
+from .._array import Array, ArrayLike, as_array, fused
 from .._functions.elementwise import sqrt
 from .._functions.manipulation import reshape
 from .._functions.statistical import sum

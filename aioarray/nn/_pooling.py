@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .._array import Array, ArrayLike, as_array
-from .._call import call
+from .._array import Array, ArrayLike, as_array, call
 from .._ops import pooling
 from ._convolution import Padding, Sizes, padding_of, sizes_of, spatial_ndim
 

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import _config, _dtypes
 from .._array import Array, ArrayLike, as_array
+from .._base import config, dtypes
 from .._functions.data_types import astype
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 
 def result_dtype(function: str, x: Array) -> DType:
     """The dtype of a layer's result: that of ``x``, or the default real dtype for integers and booleans."""
-    if x.dtype in _dtypes.INTEGRAL_OR_BOOLEAN:
-        return _config.current().real
-    if x.dtype not in _dtypes.REAL_FLOATING:
+    if x.dtype in dtypes.INTEGRAL_OR_BOOLEAN:
+        return config.current().real
+    if x.dtype not in dtypes.REAL_FLOATING:
         raise TypeError(f"{function}: dtype {x.dtype.name} is not allowed; it takes real dtypes")
     return x.dtype
 
 
 def compute_dtype(dtype: DType) -> DType:
     """What to compute results of ``dtype`` in."""
-    return _dtypes.float32 if dtype.itemsize < 4 else dtype
+    return dtypes.float32 if dtype.itemsize < 4 else dtype
 
 
 def widen(function: str, x: ArrayLike) -> tuple[Array, DType]:

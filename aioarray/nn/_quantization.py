@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from .. import _dtypes
-from .._array import Array, ArrayLike, as_array
-from .._call import call
+from .._array import Array, ArrayLike, as_array, call
+from .._base import dtypes
 from .._functions._arguments import axis_of
 from .._graph import Node, definition
 from .._ops import _primitives as p
@@ -45,14 +44,14 @@ def _divided(x: Node, axis: int) -> tuple[Node, Node]:
     scale = p.select(p.equal(greatest, 0), full_like(greatest, 1), greatest)
     scale = p.multiply(scale, 1 / LARGEST)
     whole = rounding.round(p.divide(x, broadcast_to(scale, x.shape)), 0)
-    return convert(whole, _dtypes.int8), scale
+    return convert(whole, dtypes.int8), scale
 
 
 @definition
 def _quantize(weight: Node, axis: int) -> tuple[Node, ...]:
-    check_dtype("quantize", weight, _dtypes.REAL_FLOATING)
+    check_dtype("quantize", weight, dtypes.REAL_FLOATING)
     k = normalize_axis("quantize", axis, weight.ndim)
-    return _divided(convert(weight, _dtypes.float32), k)
+    return _divided(convert(weight, dtypes.float32), k)
 
 
 def quantize(weight: ArrayLike, /, *, axis: SupportsIndex = -1) -> QuantizedWeight:
@@ -86,11 +85,11 @@ def _product(x: Node, values: Node, scale: Node, bias: Node | None, activations:
         )
     if bias is not None and bias.shape != values.shape[:1]:
         raise ValueError(f"quantized_matmul: bias has shape {bias.shape}; it takes {values.shape[:1]}")
-    if values.dtype != _dtypes.int8:
+    if values.dtype != dtypes.int8:
         raise TypeError(f"quantized_matmul: values of dtype {values.dtype.name}; it takes int8")
-    check_dtype("quantized_matmul", x, _dtypes.REAL_FLOATING)
+    check_dtype("quantized_matmul", x, dtypes.REAL_FLOATING)
     axes = ((x.ndim - 1,), (1,))
-    sums = _dtypes.float64 if x.dtype == _dtypes.float64 else _dtypes.float32
+    sums = dtypes.float64 if x.dtype == dtypes.float64 else dtypes.float32
     if activations == "float":
         narrow = x.dtype if x.dtype.itemsize < 4 else sums
         product = DOT_GENERAL(
@@ -99,7 +98,7 @@ def _product(x: Node, values: Node, scale: Node, bias: Node | None, activations:
         factor = None
     else:
         whole, factor = _divided(convert(x, sums), x.ndim - 1)
-        product = DOT_GENERAL(whole, values, contracting=axes, batch=((), ()), dtype=_dtypes.int32, precision="default")
+        product = DOT_GENERAL(whole, values, contracting=axes, batch=((), ()), dtype=dtypes.int32, precision="default")
         product = convert(product, sums)
     channels = broadcast_to(p.reshape(convert(scale, sums), values.shape[:1]), product.shape)
     if factor is not None:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import _dtypes
-from .._call import call
+from .._array import call
+from .._base import dtypes
 from .._graph import Node, constant, definition
 from .._ops import _primitives as p
 from .._ops import reduction, trigonometric
@@ -27,7 +27,7 @@ def _rotary(x: Node, positions: Node, base: float, interleaved: bool) -> Node:
     lead = x.shape[:-2]
     if not stretches(positions.shape, lead):
         raise ValueError(f"rotary_embedding: positions of shape {positions.shape} do not broadcast to {lead}")
-    check_dtype("rotary_embedding", x, _dtypes.REAL_FLOATING)
+    check_dtype("rotary_embedding", x, dtypes.REAL_FLOATING)
     half = x.shape[-1] // 2
     wide = reduction.widened(x)
     dtype = wide.dtype

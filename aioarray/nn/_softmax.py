@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from .. import _dtypes
-from .._array import Array, ArrayLike, as_array
-from .._call import call, fused
+from .._array import Array, ArrayLike, as_array, call, fused
+from .._base import dtypes
 from .._functions._arguments import Axes, DTypeLike, axes_of, axis_of, dtype_of
 from .._functions.elementwise import exp, isfinite, log, where
 from .._functions.indexing import take_along_axis
@@ -19,7 +18,7 @@ from .._ops._rules import broadcast_to, convert, normalize_axis
 from ._precision import cast, widen
 
 if TYPE_CHECKING:
-    from .._dtypes import DType
+    from .._base.dtypes import DType
 
 __all__ = ["cross_entropy", "log_softmax", "logsumexp", "one_hot", "softmax"]
 
@@ -78,14 +77,14 @@ def logsumexp(x: ArrayLike, /, *, axis: Axes = None, keepdims: bool = False) -> 
 
 @definition
 def _one_hot(indices: Node, classes: int, axis: int, dtype: DType) -> Node:
-    if indices.dtype not in _dtypes.INTEGRAL:
+    if indices.dtype not in dtypes.INTEGRAL:
         raise TypeError(f"one_hot: indices of dtype {indices.dtype.name}; it takes integers")
     if classes < 0:
         raise ValueError(f"one_hot: {classes} classes; there must be 0 or more")
     k = normalize_axis("one_hot", axis, indices.ndim + 1)
     shape = (*indices.shape[:k], classes, *indices.shape[k:])
     wide = broadcast_to(_primitives.reshape(indices, (*indices.shape[:k], 1, *indices.shape[k:])), shape)
-    number = _dtypes.int64 if indices.dtype.itemsize == 8 or indices.dtype == _dtypes.uint32 else _dtypes.int32
+    number = dtypes.int64 if indices.dtype.itemsize == 8 or indices.dtype == dtypes.uint32 else dtypes.int32
     return convert(_primitives.equal(convert(wide, number), _primitives.iota(shape, number, k)), dtype)
 
 
@@ -131,7 +130,7 @@ def cross_entropy(
     k = normalize_axis("cross_entropy", axis, wide.ndim)
     classes = wide.shape[k]
     counted: Array | None = None
-    if labels.dtype in _dtypes.INTEGRAL:
+    if labels.dtype in dtypes.INTEGRAL:
         if labels.shape != wide.shape[:k] + wide.shape[k + 1 :]:
             raise ValueError(
                 f"cross_entropy: class numbers of shape {labels.shape} for logits of shape {wide.shape}; they must "

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._engine import current_host, engine, in_event_loop, instruments
-from .._instruments import LoopWatch
+from .._observe import LoopWatch
 from ._build import Builder
 from ._page import page
 from ._summary import summary

@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 import numpy as np
 
-from .. import _config
+from .._base import config
 from .._functions._arguments import DTypeLike, dtype_of, shape_of
 
 if TYPE_CHECKING:
-    from .._call import ArrayLike
-    from .._dtypes import DType
+    from .._array import ArrayLike
+    from .._base.dtypes import DType
 
 ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 
 
 def real_dtype(dtype: DTypeLike | None) -> DType:
     """``dtype``, or the default real one."""
-    return dtype_of(dtype) or _config.current().real
+    return dtype_of(dtype) or config.current().real
 
 
 def integral_dtype(dtype: DTypeLike | None) -> DType:
     """``dtype``, or the default integral one."""
-    return dtype_of(dtype) or _config.current().integral
+    return dtype_of(dtype) or config.current().integral
 
 
 def optional_shape(function: str, shape: ShapeLike | None) -> tuple[int, ...] | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from .. import _config
-from .._call import ArrayLike, call
+from .._array import ArrayLike, call
+from .._base import config
 from .._functions._arguments import DTypeLike, axis_of, dtype_of, shape_of
 from .._ops import random, rejection
 from ._arguments import ShapeLike, bound, integral_dtype, optional_shape, parameter
@@ -52,7 +52,7 @@ def bernoulli(key: KeyLike, p: ArrayLike = 0.5, shape: ShapeLike | None = None) 
     dtype('bool')
     """
     words, layout = opened("bernoulli", key)
-    arrays = (words, parameter(p, _config.current().real))
+    arrays = (words, parameter(p, config.current().real))
     return call(random.bernoulli, arrays, optional_shape("bernoulli", shape), layout)
 
 
@@ -66,7 +66,7 @@ def poisson(key: KeyLike, lam: ArrayLike, shape: ShapeLike | None = None, dtype:
     (5,)
     """
     words, layout = opened("poisson", key)
-    arrays = (words, parameter(lam, _config.current().real))
+    arrays = (words, parameter(lam, config.current().real))
     static = (optional_shape("poisson", shape), integral_dtype(dtype), layout)
     return call(rejection.poisson, arrays, *static)
 

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
 
 import numpy as np
 
-from .. import _dtypes
-from .._array import Array
-from .._call import call, from_host
+from .._array import Array, call, from_host
+from .._array.trees import register_tree_node
+from .._base import dtypes
 from .._functions._arguments import shape_of
 from .._ops import movement, random, threefry
-from .._trees import register_tree_node
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -156,7 +155,7 @@ def wrap_key_data(
     """
     _check_implementation("wrap_key_data", impl)
     bits, _ = opened("wrap_key_data", data)
-    if bits.dtype != _dtypes.uint32 or bits.shape[-1:] != (2,):
+    if bits.dtype != dtypes.uint32 or bits.shape[-1:] != (2,):
         raise ValueError(
             f"wrap_key_data: {bits.dtype.name} of shape {bits.shape}; the bits are uint32 of shape (..., 2)"
         )

@@ -15,8 +15,8 @@ import numpy as np
 
 import aioarray as aio
 
-from .. import _trees
-from .._errors import (
+from .._array import trees
+from .._base.errors import (
     CompileBudgetError,
     CompileError,
     DeadlineError,
@@ -234,7 +234,7 @@ class Batcher(Service):
         self._check_usable()
         self._check_priority(priority)
         deadline = self._deadline(timeout)
-        if type(x) is not np.ndarray and any(isinstance(leaf, aio.Array) for leaf in _trees.flatten(x)[0]):
+        if type(x) is not np.ndarray and any(isinstance(leaf, aio.Array) for leaf in trees.flatten(x)[0]):
             x = await self._values(x, deadline)
             self._check_usable()
         if key is not None or client is not None:

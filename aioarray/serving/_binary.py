@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from .._errors import InvalidInputError
+from .._base.errors import InvalidInputError
 from ._tensors import DATATYPES, HostArray
 
 LENGTH_HEADER: Final = "Inference-Header-Content-Length"

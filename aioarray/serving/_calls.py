@@ -11,7 +11,7 @@ import numpy as np
 
 import aioarray as aio
 
-from .. import _trees
+from .._array import trees
 from ._cancellation import an_error_of
 from ._inputs import sources_of
 
@@ -61,7 +61,7 @@ class Model:
                 result = self._function(x, **arguments)
                 if not isinstance(result, aio.Array) and inspect.isawaitable(result):
                     result = await result
-            leaves, structure = _trees.flatten(result)
+            leaves, structure = trees.flatten(result)
             values = [await leaf.to_host() if isinstance(leaf, aio.Array) else leaf for leaf in leaves]
         self._check(values, size, sum(part.rows for part in parts))
         return values, structure

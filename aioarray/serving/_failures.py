@@ -9,13 +9,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 from starlette.responses import Response
 
-from .._errors import (
-    DeadlineError,
-    InvalidInputError,
-    NonFiniteError,
-    NotServingError,
-    QueueFullError,
-)
+from .._base.errors import DeadlineError, InvalidInputError, NonFiniteError, NotServingError, QueueFullError
 from ._disconnect import ClientGoneError
 from ._protocol import TooLargeError
 from ._registry import NotReadyError, UnknownModelError

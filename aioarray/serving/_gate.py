@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, Final, TypeAlias
 
-from .._errors import QueueFullError
+from .._base.errors import QueueFullError
 from ._failures import Failure, error_response, failure_of
 from ._statistics import SECONDS, Histogram
 

@@ -12,8 +12,9 @@ import numpy as np
 
 import aioarray as aio
 
-from .. import _dtypes, _trees
-from .._errors import InvalidInputError
+from .._array import trees
+from .._base import dtypes
+from .._base.errors import InvalidInputError
 from ._sizes import checked_sizes
 
 if TYPE_CHECKING:
@@ -114,10 +115,10 @@ class Inputs:
                     "these lengths"
                 )
             return
-        leaves, self._structure = _trees.flatten(specs)
+        leaves, self._structure = trees.flatten(specs)
         self.specs = [self._spec(leaf) for leaf in leaves]
         self._dtypes = tuple([spec.dtype for spec in self.specs])
-        self._paths = [_path(path) for path in _trees.paths(specs)]
+        self._paths = [_path(path) for path in trees.paths(specs)]
         if not any(n is None or isinstance(n, str) for spec in self.specs for n in spec.shape):
             self._fixed = [spec.shape for spec in self.specs]
         used = {n for spec in self.specs for n in spec.shape if isinstance(n, str)}
@@ -158,7 +159,7 @@ class Inputs:
     def check(self, x: Any, key: Hashable, batched: bool) -> Checked:
         """``x`` as host arrays, with its group. ``InvalidInputError`` if the model does not take it."""
         if self.specs is None:
-            leaves, structure = _trees.flatten(x)
+            leaves, structure = trees.flatten(x)
             arrays = [self._array(leaf, None, place) for place, leaf in enumerate(leaves)]
         else:
             structure = self._structure
@@ -393,7 +394,7 @@ def _converted(leaf: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
         if value.dtype.kind in "OSUMm" or not np.can_cast(value.dtype, dtype, "safe"):
             raise TypeError(f"an array of {value.dtype} is given; the dtype is {dtype.name}")
         return value.astype(dtype)
-    whole = value.dtype.kind in "biu" and dtype in _dtypes.INTEGRAL
+    whole = value.dtype.kind in "biu" and dtype in dtypes.INTEGRAL
     if not (value.size == 0 or whole or np.can_cast(value.dtype, dtype, "same_kind")):
         raise TypeError(f"numbers of the kind {value.dtype} are given; the dtype is {dtype.name}")
     with np.errstate(all="ignore"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from .._errors import InvalidInputError
+from .._base.errors import InvalidInputError
 from . import _tensors
 from ._batcher import Batcher
 from ._inputs import TensorSpec

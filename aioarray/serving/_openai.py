@@ -15,7 +15,7 @@ from fastapi import APIRouter
 from starlette.requests import Request  # noqa: TC002  FastAPI reads the annotation
 from starlette.responses import JSONResponse, Response
 
-from .._errors import InvalidInputError
+from .._base.errors import InvalidInputError
 from . import _protocol
 from ._bodies import read_body
 from ._registry import UnknownModelError

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _trees
+from .._array import trees
 from ._calls import WrongResultError
 from ._inputs import TensorSpec
 
@@ -26,7 +26,7 @@ class Outputs:
         if specs is None:
             return
         cuts: list[list[tuple[int, int]]] = []
-        for spec in _trees.flatten(specs)[0]:
+        for spec in trees.flatten(specs)[0]:
             if not isinstance(spec, TensorSpec):
                 raise TypeError(f"{name}: outputs has a {type(spec).__name__}; use aio.serving.TensorSpec")
             named = [(axis, n) for axis, n in enumerate(spec.shape) if isinstance(n, str)]
@@ -74,4 +74,4 @@ def joined(request: Request) -> Any:
     else:
         results.sort(key=lambda result: result[0])
         leaves = [np.concatenate(parts) for parts in zip(*(leaves for _, leaves in results), strict=True)]
-    return _trees.unflatten(request.structure, leaves)
+    return trees.unflatten(request.structure, leaves)

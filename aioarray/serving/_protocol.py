@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
-from .._errors import InvalidInputError
+from .._base.errors import InvalidInputError
 from . import _binary, _tensors
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ import math
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-from .._errors import DeadlineError, QueueFullError
+from .._base.errors import DeadlineError, QueueFullError
 from ._requests import Batch, Part, Request
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import anyio
 
-from .._errors import AioArrayError
+from .._base.errors import AioArrayError
 from ._cancellation import an_error_of
 from ._model import Model
 from ._service import name_of

@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 import aioarray as aio
 
-from .._errors import DeadlineError, InvalidInputError, NotServingError, QueueFullError
+from .._base.errors import DeadlineError, InvalidInputError, NotServingError, QueueFullError
 from ._corpus import Sentence, sentences
 from ._registry import NotReadyError, UnknownModelError
 from ._state import while_connected

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 
-from .._errors import DeadlineError, InvalidInputError, NotServingError, QueueFullError
+from .._base.errors import DeadlineError, InvalidInputError, NotServingError, QueueFullError
 from ._statistics import BatcherStats
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio.to_thread
 
-from .._errors import NotServingError
+from .._base.errors import NotServingError
 from ._disconnect import cancel_on_disconnect
 from ._failures import error_response, failure_of
 from ._numbers import snapshot

@@ -20,8 +20,8 @@ import numpy as np
 
 import aioarray as aio
 
-from .. import _trees
-from .._errors import DeadlineError, InvalidInputError, QueueFullError
+from .._array import trees
+from .._base.errors import DeadlineError, InvalidInputError, QueueFullError
 from ._calls import WrongResultError
 from ._cancellation import an_error_of
 from ._estimates import Estimates
@@ -214,7 +214,7 @@ class StreamBatcher(Service):
         try:
             if self._inputs.specs is not None:
                 checked = self._inputs.check(x, None, False)
-                x = _trees.unflatten(checked.layout.structure, checked.leaves)
+                x = trees.unflatten(checked.layout.structure, checked.leaves)
         except InvalidInputError:
             self._recorder.invalid += 1
             raise
@@ -281,7 +281,7 @@ class StreamBatcher(Service):
     async def _values(self, result: Any) -> tuple[list[Any], Any]:
         if result is WrongResultError:
             raise WrongResultError(f"{self.name}: the generator ended; it has to go on while there are requests")
-        leaves, structure = _trees.flatten(result)
+        leaves, structure = trees.flatten(result)
         values = [await leaf.to_host() if isinstance(leaf, aio.Array) else leaf for leaf in leaves]
         size = self._slots.size
         for value in values:
@@ -302,7 +302,7 @@ class StreamBatcher(Service):
         for slot, (_, channel) in slots._channels.items():
             if leaves and not channel.request.done:
                 dealt += 1
-                if not channel.put(_trees.unflatten(structure, [leaf[slot] for leaf in leaves])):
+                if not channel.put(trees.unflatten(structure, [leaf[slot] for leaf in leaves])):
                     full = f"{self.name}: {self._max_items} items wait to be read, which are max_items"
                     self._fail(channel.request, QueueFullError(full))
         for slot in finished:

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 import ml_dtypes
 import numpy as np
 
-from .._errors import InvalidInputError
+from .._base.errors import InvalidInputError
 
 HostArray: TypeAlias = np.ndarray[Any, Any]
 

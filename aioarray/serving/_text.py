@@ -9,7 +9,7 @@ import anyio
 import anyio.to_thread
 import numpy as np
 
-from .._errors import InvalidInputError
+from .._base.errors import InvalidInputError
 from ._inputs import TensorSpec
 from ._model import Model
 

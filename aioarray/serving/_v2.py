@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 
 import aioarray as aio
 
-from .._errors import InvalidInputError
+from .._base.errors import InvalidInputError
 from . import _binary, _protocol, _tensors
 from ._bodies import read_body
 from ._failures import RefusedError

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .. import _dtypes
 from .._array import Array
+from .._base import dtypes
 from .._engine import in_event_loop, origin
 from .._engine.failure import location
 from .._functions.data_types import finfo
@@ -229,12 +229,12 @@ def _is_nan(value: np.ndarray) -> np.ndarray:
     return np.asarray(value != value)
 
 
-def _default_rtol(*dtypes: np.dtype) -> float:
+def _default_rtol(*given: np.dtype) -> float:
     tolerances = [0.0]
-    for dtype in dtypes:
+    for dtype in given:
         if dtype.name in RTOL:
             tolerances.append(RTOL[dtype.name])
-        elif dtype in _dtypes.REAL_FLOATING:
+        elif dtype in dtypes.REAL_FLOATING:
             tolerances.append(2 * float(finfo(dtype).eps))
     return max(tolerances)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._instruments import Delay, Gate, Injector
+from .._observe import Delay, Gate, Injector
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -75,6 +75,6 @@ def inject(
     (1.0, 1)
     >>> await second
     Traceback (most recent call last):
-    aioarray._errors.DeviceError: matmul (enqueued at ...) failed with RESOURCE_EXHAUSTED: full
+    aioarray.errors.DeviceError: matmul (enqueued at ...) failed with RESOURCE_EXHAUSTED: full
     """
     return Injector(error, match=match, nth=nth, match_compile=match_compile)

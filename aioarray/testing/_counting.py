@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from .._instruments import Counter, Event, LoopWatch
-from .._sync_reads import sync_reads
+from .._array.sync_reads import sync_reads
+from .._observe import Counter, Event, LoopWatch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

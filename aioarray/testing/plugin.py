@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pytest
 
+from .._array.sync_reads import sync_reads
+from .._base.errors import AioArrayError
 from .._engine import instruments
-from .._errors import AioArrayError
-from .._instruments import LoopWatch
-from .._sync_reads import sync_reads
+from .._observe import LoopWatch
 from . import _leaks
 from ._asserts import Assertion
 from ._blockbuster import active_blockbuster, register_with_blockbuster
@@ -28,7 +28,7 @@ from ._words import counted, listed
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from .._instruments import Counter, Gate, Injector
+    from .._observe import Counter, Gate, Injector
 
 __all__ = ["LeakWarning", "Plugin"]
 

@@ -10,14 +10,14 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from .. import _dtypes
+from .._base import dtypes as base_dtypes
 from .._functions.creation import asarray
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
     from .._array import Array
-    from .._dtypes import DType
+    from .._base.dtypes import DType
     from .._functions._arguments import DTypeLike
 
 __all__ = ["arrays", "dtypes", "shapes"]
@@ -33,10 +33,10 @@ def dtypes(
     True
     """
     chosen = [
-        *([_dtypes.bool_] if boolean else []),
+        *([base_dtypes.bool_] if boolean else []),
         *(np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64) if integral),
-        *([_dtypes.float32, _dtypes.float64] if real else []),
-        *([_dtypes.complex64, _dtypes.complex128] if complex else []),
+        *([base_dtypes.float32, base_dtypes.float64] if real else []),
+        *([base_dtypes.complex64, base_dtypes.complex128] if complex else []),
     ]
     if not chosen:
         raise ValueError("dtypes: at least one kind must be allowed")
@@ -113,10 +113,10 @@ def _dtype_strategy(wanted: Any) -> SearchStrategy[DType]:
     if wanted is None:
         return dtypes()
     if isinstance(wanted, st.SearchStrategy):
-        return wanted.map(_dtypes.as_dtype)
+        return wanted.map(base_dtypes.as_dtype)
     if isinstance(wanted, Sequence) and not isinstance(wanted, str):
-        return st.sampled_from([_dtypes.as_dtype(dtype) for dtype in wanted])
-    return st.just(_dtypes.as_dtype(wanted))
+        return st.sampled_from([base_dtypes.as_dtype(dtype) for dtype in wanted])
+    return st.just(base_dtypes.as_dtype(wanted))
 
 
 def _shape_strategy(wanted: Any) -> SearchStrategy[tuple[int, ...]]:
@@ -129,20 +129,20 @@ def _shape_strategy(wanted: Any) -> SearchStrategy[tuple[int, ...]]:
 
 def _host_dtype(dtype: DType) -> DType:
     """One that hypothesis can draw from, which holds every value of ``dtype``."""
-    if dtype in _dtypes.REAL_FLOATING and dtype.itemsize < 4 and dtype != _dtypes.float16:
-        return _dtypes.float32
-    if dtype in (_dtypes.int4, _dtypes.uint4):
-        return _dtypes.int8
+    if dtype in base_dtypes.REAL_FLOATING and dtype.itemsize < 4 and dtype != base_dtypes.float16:
+        return base_dtypes.float32
+    if dtype in (base_dtypes.int4, base_dtypes.uint4):
+        return base_dtypes.int8
     return dtype
 
 
 def _elements(dtype: DType, given: dict[str, Any]) -> SearchStrategy[Any]:
     host = _host_dtype(dtype)
-    if dtype in _dtypes.INTEGRAL:
-        limits = _dtypes.iinfo(dtype)
+    if dtype in base_dtypes.INTEGRAL:
+        limits = base_dtypes.iinfo(dtype)
         low, high = (given.get(f"{bound}_value", int(getattr(limits, bound))) for bound in ("min", "max"))
         return st.integers(math.ceil(low), math.floor(high))
-    if dtype not in _dtypes.REAL_FLOATING:
+    if dtype not in base_dtypes.REAL_FLOATING:
         return hnp.from_dtype(dtype, **given)
     if dtype.itemsize == 1:
         return st.sampled_from(_all_values(dtype, given))

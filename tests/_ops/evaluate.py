@@ -9,7 +9,7 @@ import numpy as np
 
 from aioarray import _xla
 from aioarray._graph import Definition, Graph, Node, array_spec, input_node
-from aioarray._lower import lower
+from aioarray._graph.lower import lower
 
 
 @cache

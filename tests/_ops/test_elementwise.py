@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.testing import assert_array_equal
 
-from aioarray import _config
+from aioarray._base import config
 from aioarray._graph import array_spec, input_node
 from aioarray._ops import elementwise
 from tests._ops.evaluate import evaluate
@@ -107,7 +107,7 @@ def test_dtypes_of_results(name: str) -> None:
 
 def test_integers_become_the_default_real_dtype() -> None:
     assert result("sin", np.dtype("int8")).dtype == np.float32
-    with _config.default_dtypes(real="float64"):
+    with config.default_dtypes(real="float64"):
         assert result("sin", np.dtype("int8")).dtype == np.float64
         assert result("divide", np.dtype("int8"), np.dtype("uint8")).dtype == np.float64
 

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from aioarray import _lower
-from aioarray._graph import Graph
+from aioarray._graph import Graph, lower
 from aioarray._ops import indexing
 from tests._ops.evaluate import evaluate
 from tests._ops.nodes import node
@@ -210,6 +209,6 @@ def test_values_that_do_not_fit_are_refused() -> None:
 def test_basic_indices_lower_to_one_slice(index: tuple[Any, ...]) -> None:
     x, start = node((3, 4)), node((), "int32")
     arrays = (start,) if index == (("dynamic", 0),) else ()
-    text = _lower.lower(Graph("getitem", (x, *arrays), (indexing.getitem(x, *arrays, index),)))
+    text = lower.lower(Graph("getitem", (x, *arrays), (indexing.getitem(x, *arrays, index),)))
     assert text.count('"stablehlo.slice"') + text.count('"stablehlo.dynamic_slice"') == 1
     assert "gather" not in text

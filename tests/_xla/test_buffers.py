@@ -17,7 +17,7 @@ import pytest
 
 import aioarray as aio
 from aioarray import _xla
-from aioarray._errors import DeletedArrayError
+from aioarray._base.errors import DeletedArrayError
 from aioarray._xla.buffers import ALIGNMENT, LARGE_BYTES
 from tests._xla.programs import Spec, program, put, run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aioarray._errors import IncompatibleVersionError
+from aioarray._base.errors import IncompatibleVersionError
 from aioarray._xla.version import BELOW, MINIMUM, SUPPORTED, check_version, parse
 
 

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import aioarray as aio
-from aioarray import _dtypes, _xla, io
+from aioarray import _xla, io
+from aioarray._base import dtypes
 from aioarray.errors import FormatError
 from aioarray.io import _file
 from tests.io.files import file_bytes, tensor, write
@@ -27,7 +28,7 @@ VALUES = [0, 1, 2, 3, 4, 5]
 
 
 def of_every_dtype() -> dict[str, np.ndarray]:
-    return {dtype.name: np.array(VALUES).astype(dtype).reshape(2, 3) for dtype in _dtypes.ALL}
+    return {dtype.name: np.array(VALUES).astype(dtype).reshape(2, 3) for dtype in dtypes.ALL}
 
 
 @pytest.fixture

@@ -18,7 +18,8 @@ import pytest
 import trio
 
 import aioarray as aio
-from aioarray import _config, testing
+from aioarray import testing
+from aioarray._base import config
 from aioarray._engine import engine, instruments
 from aioarray.errors import DeviceError
 from tests.promise.work import LOST, idle, products
@@ -402,7 +403,7 @@ def test_dropped_work_is_recorded_as_dropped() -> None:
 @pytest.fixture
 def fast_path() -> None:
     """Skips a test of the fast path where there is none any more."""
-    if _config.overridden():
+    if config.overridden():
         pytest.skip("an earlier test in this process has set other default dtypes, which closes the fast path for good")
 
 

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 import aioarray as aio
-from aioarray._array import from_host, unary
-from aioarray._call import call
+from aioarray._array import call, from_host, unary
 from aioarray._engine import engine
 from aioarray._ops import elementwise, movement
 

@@ -14,7 +14,7 @@ prometheus_client = pytest.importorskip("prometheus_client", reason="prometheus_
 
 
 def test_collector_says_what_the_statistics_say() -> None:
-    from aioarray.serving.prometheus import BatcherCollector  # it needs the optional package
+    from aioarray.serving.prometheus import BatcherCollector
 
     async def main() -> Batcher:
         batcher = Batcher(aio.jit(lambda x: x * 2), name="double", max_batch_size=4)

@@ -91,7 +91,7 @@ async def test_handler():
         f"test_if_array_in_a_coroutine.py:{line(source, 'if aio.sum')}: SyncReadError",
         failed=1,
     )
-    result.stdout.no_fnmatch_line("*_host_reads.py*")  # the traceback ends at the line that can be changed
+    result.stdout.no_fnmatch_line("*host_reads.py*")  # the traceback ends at the line that can be changed
 
 
 def test_blocking_in_a_callback(run: Run) -> None:

@@ -204,14 +204,14 @@ def test_a_test_that_fails_anyway_is_not_blamed_for_what_it_leaves(run: Run) -> 
 
 def test_policies_and_handlers_are_as_before_after_each_test(run: Run) -> None:
     source = f"""{HEAD}
-from aioarray import _sync_reads
+from aioarray._array import sync_reads
 from aioarray._engine import instruments
 from aioarray.testing import Assertion
 import logging
 
 def state():
     handlers = list(logging.getLogger("aioarray").handlers)
-    return _sync_reads._state.base, Assertion.forgotten, handlers, instruments.state.installed
+    return sync_reads._state.base, Assertion.forgotten, handlers, instruments.state.installed
 
 BEFORE = []
 
@@ -221,7 +221,7 @@ def test_first():
 @pytest.mark.aioarray(sync_reads="raise")
 @pytest.mark.parametrize("fails", [False, True])
 def test_second(fails):
-    assert _sync_reads._state.base == "raise"
+    assert sync_reads._state.base == "raise"
     aio.sync_reads("allow")
     assert not fails
 
@@ -463,7 +463,7 @@ def test_blockbuster_knows_the_calls_that_wait(run: Run, guard: str) -> None:
     source = BLOCKBUSTER + GUARDS[guard]
     options = [] if guard == "by hand" else ["--aioarray-leaks=error"]
     run(source, *options).assert_outcomes(passed=2)
-    assert aio.Array.block_until_ready.__module__ == "aioarray._array", "it is as it was"
+    assert aio.Array.block_until_ready.__module__ == "aioarray._array.array", "it is as it was"
 
 
 def test_the_modules_that_blockbuster_was_told_to_watch(run: Run, pytester: pytest.Pytester) -> None:

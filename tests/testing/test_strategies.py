@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
 import aioarray as aio
-from aioarray import _dtypes
+from aioarray._base import dtypes
 from aioarray.testing import strategies
 
 FEW = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-ALL = sorted(_dtypes.ALL, key=lambda dtype: dtype.name)
-FLOATS = [dtype for dtype in ALL if dtype in _dtypes.REAL_FLOATING]
+ALL = sorted(dtypes.ALL, key=lambda dtype: dtype.name)
+FLOATS = [dtype for dtype in ALL if dtype in dtypes.REAL_FLOATING]
 
 
 @FEW

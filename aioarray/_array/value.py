@@ -12,19 +12,21 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any, Final
 
-from . import _copies, _sync_reads, _xla
-from ._engine import instruments
-from ._operands import deleted_error
+from .. import _xla
+from .._dispatch import copies
+from .._dispatch.operands import deleted_error
+from .._engine import instruments
+from . import sync_reads
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     import numpy as np
 
-    from ._array import Array
-    from ._engine import Failure, Pending
-    from ._graph import ArraySpec
-    from ._xla import Buffer
+    from .._engine import Failure, Pending
+    from .._graph import ArraySpec
+    from .._xla import Buffer
+    from .array import Array
 
 # Held for a few instructions. Re-entrant, since what is replaced may be the last reference to something.
 replacing: Final = threading.RLock()
@@ -67,7 +69,7 @@ class Value:
     async def to_host(self) -> np.ndarray:
         """The value as a read-only ``numpy.ndarray``; copies, where the device needs it, off the loop."""
         value = await self  # another object if this one was deleted or overwritten meanwhile
-        return _copies.to_numpy(value._buffer, value._spec)
+        return copies.to_numpy(value._buffer, value._spec)
 
     def _settle(self, what: str) -> Pending | None:
         """Take over the buffer of a pending result that has finished; what is still pending, or failed, comes back."""
@@ -102,9 +104,9 @@ class Value:
     def _host_value(self, what: str) -> np.ndarray:
         if not self._awaited:
             self._settle(what)
-            _sync_reads.check(what)
+            sync_reads.check(what)
         self.block_until_ready()
-        return _copies.to_numpy(self._buffer, self._spec)
+        return copies.to_numpy(self._buffer, self._spec)
 
     def _failure(self) -> Failure | None:
         pending = self._settle("repr")
@@ -112,4 +114,4 @@ class Value:
 
     def _value_to_show(self) -> np.ndarray:
         self.block_until_ready()
-        return _copies.to_numpy(self._buffer, self._spec)
+        return copies.to_numpy(self._buffer, self._spec)

@@ -6,10 +6,10 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from ._array import Array, ArrayLike, binary, call, from_host, unary
-from ._engine import engine
-from ._graph import Definition
-from ._traced import Recording, TracedArray
+from .._engine import engine
+from .._graph import Definition
+from .array import Array, ArrayLike, binary, call, from_host, unary
+from .traced import Recording, TracedArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import ml_dtypes
 import numpy as np
 
-from . import _config
+from . import config
 
 DType: TypeAlias = np.dtype
 Scalar: TypeAlias = bool | int | float | complex
@@ -142,7 +142,7 @@ def dtype_rank(dtype: DType) -> int:
 
 def default_for_rank(rank: int) -> DType:
     """The default dtype of Python scalars of that rank."""
-    defaults = _config.current()
+    defaults = config.current()
     return (bool_, defaults.integral, defaults.real, defaults.complex)[rank]
 
 
@@ -150,7 +150,7 @@ def widest_for_rank(rank: int) -> DType:
     """The dtype that has all digits of Python scalars of that rank; integers have them in the default dtype or not at
     all.
     """
-    return (bool_, _config.current().integral, float64, complex128)[rank]
+    return (bool_, config.current().integral, float64, complex128)[rank]
 
 
 def weak_dtype(rank: int, other: DType) -> DType:

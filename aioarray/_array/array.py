@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Union, overload
 
 import numpy as np
 
-from . import _dtypes, _indexing, _xla
-from ._at import At
-from ._engine import Pending, Program, engine, pass_ready, wait
-from ._errors import TracedValueError
-from ._exchange import Exchange
-from ._host_reads import HostReads
-from ._host_values import host_array
-from ._metadata import Metadata
-from ._methods import ArrayMethods
-from ._operands import (
+from .. import _xla
+from .._base import dtypes
+from .._base.errors import TracedValueError
+from .._base.host_values import host_array
+from .._dispatch.operands import (
     SCALARS,
     Alias,
     ScalarCache,
@@ -30,15 +25,22 @@ from ._operands import (
     scalar_key,
     scalar_operand,
 )
-from ._ops import arithmetic, comparison, contraction, indexing, integer, masking
-from ._ops.in_place import in_place
-from ._tracing import Trace, tracing
-from ._value import Value, replacing
+from .._engine import Pending, Program, engine, pass_ready, wait
+from .._ops import arithmetic, comparison, contraction, indexing, integer, masking
+from .._ops.in_place import in_place
+from . import subscripts
+from .at import At
+from .exchange import Exchange
+from .host_reads import HostReads
+from .metadata import Metadata
+from .methods import ArrayMethods
+from .tracing import Trace, tracing
+from .value import Value, replacing
 
 if TYPE_CHECKING:
-    from ._dtypes import DType, Scalar
-    from ._graph import ArraySpec, Definition, Node
-    from ._xla import Buffer, Device
+    from .._base.dtypes import DType, Scalar
+    from .._graph import ArraySpec, Definition, Node
+    from .._xla import Buffer, Device
 
 ArrayLike: TypeAlias = Union["Array", np.ndarray, np.generic, bool, int, float, complex, Sequence[Any]]
 
@@ -129,7 +131,7 @@ def _in_place_operator(definition: Definition[Node]) -> Callable[[Array, ArrayLi
 
 
 def _power_in_place(self: Array, other: ArrayLike) -> Array:
-    if type(other) is int and other in arithmetic.POWERS_BY_MULTIPLICATION and self.dtype != _dtypes.bool_:
+    if type(other) is int and other in arithmetic.POWERS_BY_MULTIPLICATION and self.dtype != dtypes.bool_:
         self._update(lambda: _power(self, other))
         return self
     return _general_power_in_place(self, other)
@@ -228,8 +230,8 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
             position = _position(index % shape[0], self._spec.device)
             return call(indexing.getitem, (self, position), _FIRST_AXIS)
         if kind is slice and shape:
-            return call(indexing.getitem, (self,), (_indexing.slice_entry(index),))
-        static, arrays = _indexing.parse(shape, index, Array)
+            return call(indexing.getitem, (self,), (subscripts.slice_entry(index),))
+        static, arrays = subscripts.parse(shape, index, Array)
         if arrays:
             device = self._spec.device
             arrays = [_position(x, device) if type(x) is int else x for x in arrays]
@@ -254,9 +256,9 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
     def _updated(self, index: Any, mode: str, value: ArrayLike) -> Array:
         if isinstance(value, SCALARS) and not isinstance(value, np.generic):
             value = _scalar(value, self.dtype, self._spec.device)
-        if _indexing.selects_without_reading(self._spec.shape, index, value):
+        if subscripts.selects_without_reading(self._spec.shape, index, value):
             return call(masking.setmask, (self, value, index), mode)
-        static, arrays = _indexing.parse(self._spec.shape, index, Array)
+        static, arrays = subscripts.parse(self._spec.shape, index, Array)
         device = self._spec.device
         arrays = [_position(x, device) if type(x) is int else x for x in arrays]
         return call(indexing.setitem, (self, value, *arrays), static, mode)
@@ -356,7 +358,7 @@ def _position(index: int, device: Device | None) -> Array:
         found = _positions.get((index, device))
         if found is not None:
             return found
-    dtype = _dtypes.int32 if index <= 0x7FFFFFFF else _dtypes.int64
+    dtype = dtypes.int32 if index <= 0x7FFFFFFF else dtypes.int64
     operand = _scalar(index, dtype, device, weak=False)
     return operand if tracing.recording is not None else _positions.put((index, device), operand)
 
@@ -541,11 +543,11 @@ def _convert(definition: Definition[Any], arrays: _Arrays) -> list[Array | None]
 def _convert_scalars(definition: Definition[Any], result: list[Any], scalars: list[int]) -> None:
     specs = [x._spec for i, x in enumerate(result) if isinstance(x, Array) and i not in scalars]
     try:
-        dtypes = scalar_dtypes([result[i] for i in scalars], [spec.dtype for spec in specs])
+        found = scalar_dtypes([result[i] for i in scalars], [spec.dtype for spec in specs])
     except TypeError as error:
         raise TypeError(f"{definition.name}: {error}") from None
     device = common_device(definition.name, specs)
-    for i, dtype in zip(scalars, dtypes, strict=True):
+    for i, dtype in zip(scalars, found, strict=True):
         result[i] = _scalar(result[i], dtype, device)
 
 
@@ -568,7 +570,7 @@ def as_array(function: str, x: ArrayLike) -> Array:
     if isinstance(x, Array):
         return x
     if isinstance(x, SCALARS) and not isinstance(x, np.generic):
-        return _scalar(x, _dtypes.default_for_rank(_dtypes.scalar_rank(x)), None, weak=False)
+        return _scalar(x, dtypes.default_for_rank(dtypes.scalar_rank(x)), None, weak=False)
     return from_host(host_array(function, x))
 
 

@@ -8,8 +8,8 @@ import warnings
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Literal, get_args
 
-from ._engine import in_event_loop, instruments, origin
-from ._errors import SyncReadError, SyncReadWarning
+from .._base.errors import SyncReadError, SyncReadWarning
+from .._engine import in_event_loop, instruments, origin
 
 if TYPE_CHECKING:
     from types import TracebackType

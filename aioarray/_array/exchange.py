@@ -6,15 +6,15 @@ import copy as copying
 import sys
 from typing import TYPE_CHECKING, Any
 
-from . import _xla
+from .. import _xla
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     import numpy as np
 
-    from ._graph import ArraySpec
-    from ._xla import Buffer, Device
+    from .._graph import ArraySpec
+    from .._xla import Buffer, Device
 
 # Revisions of the standard that programs may ask for; each is contained in the latest.
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _dtypes, _sync_reads
+from .._base import dtypes
+from . import sync_reads
 
 if TYPE_CHECKING:
-    from ._dtypes import DType
-    from ._engine import Failure
-    from ._graph import ArraySpec
-    from ._xla import Device
+    from .._base.dtypes import DType
+    from .._engine import Failure
+    from .._graph import ArraySpec
+    from .._xla import Device
 
 
 class HostReads:
@@ -59,7 +60,7 @@ class HostReads:
         return complex(self._host_scalar("complex(array)"))
 
     def __index__(self) -> int:
-        if self._spec.dtype not in _dtypes.INTEGRAL:
+        if self._spec.dtype not in dtypes.INTEGRAL:
             raise TypeError(f"operator.index: needs an integer array, this one is {self._spec.dtype.name}")
         return int(self._host_scalar("operator.index(array)"))
 
@@ -112,7 +113,7 @@ class HostReads:
     def _shows_value(self) -> bool:
         if self.is_deleted() or self._failure() is not None:
             return False
-        return self._awaited or _sync_reads.shows_values()
+        return self._awaited or sync_reads.shows_values()
 
     def _state(self) -> str:
         if self.is_deleted():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from ._xla import tree as _tree
+from .._xla import tree as _tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable

@@ -6,15 +6,15 @@ import builtins
 import operator
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
-from . import _dtypes
-from ._ops import comparison, complex, contraction, movement, reduction, rounding, scan, sorting, taking
-from ._ops._rules import normalize_axis
+from .._base import dtypes
+from .._ops import comparison, complex, contraction, movement, reduction, rounding, scan, sorting, taking
+from .._ops._rules import normalize_axis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ._array import Array, ArrayLike
-    from ._graph import ArraySpec, Definition, Node
+    from .._graph import ArraySpec, Definition, Node
+    from .array import Array, ArrayLike
 
 Axes: TypeAlias = "SupportsIndex | Sequence[SupportsIndex] | None"
 
@@ -182,7 +182,7 @@ class ArrayMethods:
 
     def astype(self, dtype: Any) -> Array:
         """The elements in ``dtype``, as ``aio.astype``."""
-        return self._run(movement.astype, _dtypes.as_dtype(dtype))
+        return self._run(movement.astype, dtypes.as_dtype(dtype))
 
     def view(self, dtype: Any) -> Array:
         """The same bytes as elements of another dtype: an Array of its own, which shares no memory.
@@ -195,13 +195,13 @@ class ArrayMethods:
         >>> aio.asarray([1 + 2j]).view("float32")
         Array([1., 2.], dtype=float32)
         """
-        return self._run(movement.view, _dtypes.as_dtype(dtype))
+        return self._run(movement.view, dtypes.as_dtype(dtype))
 
 
 def bound_of(x: object, bound: ArrayLike | None) -> ArrayLike | None:
     """``bound``; for a Python integer beyond the dtype of ``x``, the last one within, which bounds as little."""
-    if type(bound) is int and isinstance(x, ArrayMethods) and x._spec.dtype in _dtypes.INTEGRAL:
-        limits = _dtypes.iinfo(x._spec.dtype)
+    if type(bound) is int and isinstance(x, ArrayMethods) and x._spec.dtype in dtypes.INTEGRAL:
+        limits = dtypes.iinfo(x._spec.dtype)
         return builtins.min(builtins.max(bound, int(limits.min)), int(limits.max))
     return bound
 
@@ -216,5 +216,5 @@ def _axes(axis: Axes) -> int | tuple[int, ...] | None:
     return operator.index(axis) if isinstance(axis, SupportsIndex) else tuple(operator.index(k) for k in axis)
 
 
-def _dtype(dtype: Any) -> _dtypes.DType | None:
-    return None if dtype is None else _dtypes.as_dtype(dtype)
+def _dtype(dtype: Any) -> dtypes.DType | None:
+    return None if dtype is None else dtypes.as_dtype(dtype)

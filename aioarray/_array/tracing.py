@@ -1,4 +1,4 @@
-"""Which function is being traced on this thread, as far as Arrays need to know; ``_traced`` does the tracing."""
+"""Which function is being traced on this thread, as far as Arrays need to know; ``traced`` does the tracing."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     import numpy as np
 
-    from ._array import Array, ArrayLike
-    from ._dtypes import Scalar
-    from ._graph import Definition
-    from ._xla import Device
+    from .._base.dtypes import Scalar
+    from .._graph import Definition
+    from .._xla import Device
+    from .array import Array, ArrayLike
 
 
 class Trace(Protocol):
@@ -38,7 +38,7 @@ class Trace(Protocol):
 
 
 class _Tracing(threading.local):
-    """This thread's innermost function that is being traced; set by ``_traced`` alone.
+    """This thread's innermost function that is being traced; set by ``traced`` alone.
 
     While there is one, nothing is launched: operations become a part of it, on whatever Arrays.
     """

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _config, _dtypes
+from . import config, dtypes
 
 if TYPE_CHECKING:
-    from ._dtypes import DType
+    from .dtypes import DType
 
 
 def host_array(function: str, obj: Any, dtype: DType | None = None) -> np.ndarray:
@@ -27,7 +27,7 @@ def host_array(function: str, obj: Any, dtype: DType | None = None) -> np.ndarra
         value = np.asarray(obj)
         if _is_python(obj):
             value = _with_default_dtype(function, value, dtype)
-    if value.dtype.kind in "OSUMmV" and value.dtype not in _dtypes.ALL:
+    if value.dtype.kind in "OSUMmV" and value.dtype not in dtypes.ALL:
         raise TypeError(
             f"{function}: {type(obj).__name__} is not an array of numbers (NumPy makes {value.dtype} of it); pass "
             "numbers, nested sequences of numbers of one shape, or an array"
@@ -49,12 +49,12 @@ def _is_python(obj: Any) -> bool:
 def _with_default_dtype(function: str, value: np.ndarray, dtype: DType | None) -> np.ndarray:
     """NumPy's array of Python numbers, in the default dtypes."""
     if value.size == 0:
-        return value.astype(_config.current().real)
+        return value.astype(config.current().real)
     if value.dtype == object or value.dtype.kind in "iu":
-        if dtype is not None and dtype not in _dtypes.INTEGRAL:
+        if dtype is not None and dtype not in dtypes.INTEGRAL:
             return value
-        target = dtype or _config.current().integral
-        bounds = _dtypes.iinfo(target)
+        target = dtype or config.current().integral
+        bounds = dtypes.iinfo(target)
         numbers = value.ravel()
         lowest, highest = numbers.min(), numbers.max()
         if lowest < bounds.min or highest > bounds.max:
@@ -68,4 +68,4 @@ def _with_default_dtype(function: str, value: np.ndarray, dtype: DType | None) -
         return value
     # A Python float beyond the default dtype's range is infinite in it, as it is for the operators.
     with np.errstate(over="ignore"):
-        return value.astype(_dtypes.default_for_rank(_dtypes.dtype_rank(value.dtype)))
+        return value.astype(dtypes.default_for_rank(dtypes.dtype_rank(value.dtype)))

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 import numpy as np
 
-from . import _dtypes
-from ._array import Array, ArrayLike, as_array
-from ._engine import engine, location, origin
-from ._errors import TracedValueError
-from ._graph import ArraySpec, Definition, Node, array_spec, constant, input_node
-from ._operands import SCALARS, checked_scalar, scalar_dtypes
-from ._ops._rules import digits, number
-from ._tracing import tracing
+from .._base import dtypes
+from .._base.errors import TracedValueError
+from .._dispatch.operands import SCALARS, checked_scalar, scalar_dtypes
+from .._engine import engine, location, origin
+from .._graph import ArraySpec, Definition, Node, array_spec, constant, input_node
+from .._ops._rules import digits, number
+from .array import Array, ArrayLike, as_array
+from .tracing import tracing
 
 if TYPE_CHECKING:
-    from ._dtypes import DType, Scalar
-    from ._engine import Pending
-    from ._tracing import Trace
-    from ._xla import Device
+    from .._base.dtypes import DType, Scalar
+    from .._engine import Pending
+    from .._xla import Device
+    from .tracing import Trace
 
 
 class Recording:
@@ -73,10 +73,10 @@ class Recording:
         scalars = [x for x in nodes if is_scalar(x)]
         if scalars:
             try:
-                dtypes = iter(scalar_dtypes(scalars, [x.dtype for x in nodes if isinstance(x, Node)]))
+                found = iter(scalar_dtypes(scalars, [x.dtype for x in nodes if isinstance(x, Node)]))
             except TypeError as error:
                 raise TypeError(f"{function}: {error}") from None
-            return [scalar_constant(x, next(dtypes)) if is_scalar(x) else x for x in nodes]
+            return [scalar_constant(x, next(found)) if is_scalar(x) else x for x in nodes]
         return nodes
 
     def traced(self, function: str, x: ArrayLike) -> TracedArray:
@@ -85,18 +85,18 @@ class Recording:
 
     def number(self, value: Scalar) -> TracedArray:
         """A Python number as an array of no dimensions, weak in promotion."""
-        rank = _dtypes.scalar_rank(value)
-        checked = checked_scalar(value, _dtypes.default_for_rank(rank))
-        return TracedArray(self, number(constant(np.asarray(checked, _dtypes.widest_for_rank(rank)), weak=True)))
+        rank = dtypes.scalar_rank(value)
+        checked = checked_scalar(value, dtypes.default_for_rank(rank))
+        return TracedArray(self, number(constant(np.asarray(checked, dtypes.widest_for_rank(rank)), weak=True)))
 
     def constant(self, value: np.ndarray, weak: bool = False) -> TracedArray:
         """A host value as a part of the recording; later changes of ``value`` are not seen."""
-        return TracedArray(self, constant(np.array(value, _dtypes.as_dtype(value.dtype)), weak))
+        return TracedArray(self, constant(np.array(value, dtypes.as_dtype(value.dtype)), weak))
 
     def node(self, function: str, x: ArrayLike) -> Node:
         """The node that stands for ``x`` in this recording."""
         if is_scalar(x):
-            return scalar_constant(x, _dtypes.default_for_rank(_dtypes.scalar_rank(x)))
+            return scalar_constant(x, dtypes.default_for_rank(dtypes.scalar_rank(x)))
         array = as_array(function, x)
         key = id(array)
         if isinstance(array, TracedArray):

@@ -9,8 +9,8 @@ from collections.abc import Container
 from typing import TYPE_CHECKING
 
 from .. import _xla
+from .._base.errors import DeviceError
 from .._engine.instruments import Fault
-from .._errors import DeviceError
 from .scope import Scope, checked_pattern, matches
 
 if TYPE_CHECKING:

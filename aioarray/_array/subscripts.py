@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._dtypes import bool_
+from .._base.dtypes import bool_
 
 # See ``_ops.indexing`` for what the entries of the static part mean.
 Parsed = tuple[tuple[Any, ...], list[Any]]

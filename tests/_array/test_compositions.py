@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import aioarray as aio
-from aioarray import _call
+from aioarray._array import compositions, fused
 
 
-@_call.fused
+@fused
 def shown(x: aio.Array, y: aio.Array, /, *, factor: object = 1, offset: object = None) -> aio.Array:
     """``factor`` and ``offset`` as the body sees them: equal values may differ in what they do."""
     kinds = [type(None), int, bool, float, str]
@@ -34,7 +34,7 @@ def test_the_order_of_keywords_does_not_matter(x: aio.Array) -> None:
         assert shown(x, x, factor=True, offset=1).tolist() == shown(x, x, offset=1, factor=True).tolist() == [21, 21]
 
 
-@_call.fused(arrays=("weights",))
+@fused(arrays=("weights",))
 def weighted(x: aio.Array, /, axis: int = 0, weights: aio.Array | None = None) -> aio.Array:
     return aio.sum(x if weights is None else x * weights, axis=axis)
 
@@ -52,9 +52,9 @@ def test_an_array_in_place_of_a_static_argument_is_refused_each_time() -> None:
 
 
 def test_few_combinations_are_remembered_and_any_number_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_call, "_USUAL", 2)
+    monkeypatch.setattr(compositions, "_USUAL", 2)
 
-    @_call.fused
+    @fused
     def times(x: aio.Array, /, *, factor: int = 1) -> aio.Array:
         return x * factor
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from . import _xla
-from ._engine import Failure, instruments
+from .. import _xla
+from .._engine import Failure, instruments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
 
-    from ._graph import ArraySpec
-    from ._xla import Buffer, Device
+    from .._graph import ArraySpec
+    from .._xla import Buffer, Device
 
 T = TypeVar("T")
 

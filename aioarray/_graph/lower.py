@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _dtypes, _xla
-from ._graph import CONSTANT, INPUT, RESULT, ArraySpec, Graph, Node, Specs, verify
+from .. import _xla
+from .._base import dtypes
+from . import CONSTANT, INPUT, RESULT, ArraySpec, Graph, Node, Specs, verify
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from ._dtypes import DType
+    from .._base.dtypes import DType
 
 # Lowering runs on a compile worker; after this many nodes it lets waiting threads have the GIL, since the
 # interpreter itself would only do so every 5 ms.
@@ -30,7 +31,7 @@ _DIRECTIONS = {"maximum": "GE", "minimum": "LE"}
 
 def tensor_type(spec: ArraySpec) -> str:
     """``tensor<2x3xf32>`` for float32 of shape (2, 3)."""
-    return f"tensor<{''.join(f'{n}x' for n in spec.shape)}{_dtypes.MLIR_NAMES[spec.dtype]}>"
+    return f"tensor<{''.join(f'{n}x' for n in spec.shape)}{dtypes.MLIR_NAMES[spec.dtype]}>"
 
 
 def dense(value: np.ndarray) -> str:
@@ -40,8 +41,8 @@ def dense(value: np.ndarray) -> str:
     flat = np.ascontiguousarray(value).reshape(-1)
     if flat.size > 1 and flat.tobytes() == flat[:1].tobytes() * flat.size:
         flat = flat[:1]
-    if flat.dtype == _dtypes.bool_ or flat.dtype in (_dtypes.int4, _dtypes.uint4):
-        words = [str(v.item()).lower() if flat.dtype == _dtypes.bool_ else str(int(v)) for v in flat]
+    if flat.dtype == dtypes.bool_ or flat.dtype in (dtypes.int4, dtypes.uint4):
+        words = [str(v.item()).lower() if flat.dtype == dtypes.bool_ else str(int(v)) for v in flat]
         return f"dense<{words[0]}>" if len(words) == 1 else f"dense<{_nested(words, value.shape)}>"
     return f'dense<"0x{flat.tobytes().hex().upper()}">'
 
@@ -100,10 +101,10 @@ class ModuleEmitter:
         These two propagate NaN, which "stablehlo.maximum" does not: XLA's CPU compiler hands large reductions with it
         to a library that drops NaN. It is only for where NaN makes no difference.
         """
-        scalar = f"tensor<{_dtypes.MLIR_NAMES[dtype]}>"
+        scalar = f"tensor<{dtypes.MLIR_NAMES[dtype]}>"
         a, b, c = self.fresh(), self.fresh(), self.fresh()
         opening, closing = f"{{\n^bb0({a}: {scalar}, {b}: {scalar}):", f'"stablehlo.return"({c}) : ({scalar}) -> ()\n}}'
-        if name not in _DIRECTIONS or dtype not in _dtypes.REAL_FLOATING:
+        if name not in _DIRECTIONS or dtype not in dtypes.REAL_FLOATING:
             operation = name if name.startswith("stablehlo.") else f"stablehlo.{name}"
             return f'{opening}\n{c} = "{operation}"({a}, {b}) : ({scalar}, {scalar}) -> {scalar}\n{closing}'
         ahead, is_nan, first = self.fresh(), self.fresh(), self.fresh()

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 
-from . import _config, _copies, _dtypes, _xla
-from ._engine import DEAR, LIMIT_SECONDS, QUICK, Pending, Program, engine
-from ._errors import DeletedArrayError
-from ._graph import ArraySpec, Definition, Graph, Node, array_spec, input_node, operations
+from .. import _xla
+from .._base import config, dtypes
+from .._base.errors import DeletedArrayError
+from .._engine import DEAR, LIMIT_SECONDS, QUICK, Pending, Program, engine
+from .._graph import ArraySpec, Definition, Graph, Node, array_spec, input_node, operations
+from . import copies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ._dtypes import DType, Scalar
-    from ._xla import Buffer, Device
+    from .._base.dtypes import DType, Scalar
+    from .._xla import Buffer, Device
 
 # A value with its spec: what an Array is to this module.
 Operand: TypeAlias = "tuple[ArraySpec, Buffer | Pending]"
@@ -80,10 +82,10 @@ def beyond_range(name: str, number: int) -> float | None:
 
 def checked_scalar(value: Scalar, dtype: DType) -> Scalar:
     """A Python number as one that ``dtype`` holds; ``OverflowError`` for integers that it does not."""
-    if dtype not in _dtypes.INTEGRAL:
+    if dtype not in dtypes.INTEGRAL:
         return value
     number = int(value.real)
-    information = np.iinfo(dtype) if dtype.kind in "iu" else _dtypes.iinfo(dtype)
+    information = np.iinfo(dtype) if dtype.kind in "iu" else dtypes.iinfo(dtype)
     if not information.min <= number <= information.max:
         raise OverflowError(
             f"Python integer {number} is out of bounds for {dtype.name}, which holds "
@@ -105,20 +107,20 @@ def scalar_operand(value: Scalar, dtype: DType, device: Device, weak: bool = Tru
 
 def host_operand(value: np.ndarray, device: Device, copy: bool = True) -> Operand:
     """A host array as an operand; with ``copy``, later changes of ``value`` are not seen."""
-    dtype = _dtypes.as_dtype(value.dtype)
+    dtype = dtypes.as_dtype(value.dtype)
     spec = array_spec(value.shape, dtype, device)
-    return spec, _copies.put(value, spec, device, copy)
+    return spec, copies.put(value, spec, device, copy)
 
 
 def scalar_dtypes(values: Sequence[Scalar], strong: Sequence[DType]) -> list[DType]:
     """What dtypes Python numbers take beside arrays of the dtypes ``strong``."""
-    ranks = [_dtypes.scalar_rank(value) for value in values]
+    ranks = [dtypes.scalar_rank(value) for value in values]
     if not strong:
-        return [_dtypes.default_for_rank(rank) for rank in ranks]
+        return [dtypes.default_for_rank(rank) for rank in ranks]
     dtype = strong[0]
     for other in strong[1:]:
-        dtype = _dtypes.promote(dtype, other)
-    return [_dtypes.weak_dtype(rank, dtype) for rank in ranks]
+        dtype = dtypes.promote(dtype, other)
+    return [dtypes.weak_dtype(rank, dtype) for rank in ranks]
 
 
 def common_device(name: str, specs: Sequence[ArraySpec]) -> Device:
@@ -133,8 +135,8 @@ def common_device(name: str, specs: Sequence[ArraySpec]) -> Device:
 
 def program_key(specs: tuple[Any, ...], static: tuple[Any, ...]) -> Any:
     """The key of a program: what its graph depends on."""
-    if _config.overridden():
-        return specs, static, _config.current()
+    if config.overridden():
+        return specs, static, config.current()
     arguments = specs if len(specs) != 1 else specs[0]
     return (arguments, static) if static else arguments
 
@@ -203,7 +205,7 @@ def find_program(
     else:
         program.used = True
     fast = definition.fast
-    if type(program) is Program and program.single and key not in fast and not _config.overridden():
+    if type(program) is Program and program.single and key not in fast and not config.overridden():
         if program.tiny:
             fast[key] = (program.execute, program.handlers, program.out_spec, program)
         elif program.launch_class is not None and program.launch_class.current == QUICK and not program.may_fail:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ._dtypes import DType
-    from ._engine import Pending
-    from ._graph import ArraySpec
-    from ._xla import Buffer, Device
+    from .._base.dtypes import DType
+    from .._engine import Pending
+    from .._graph import ArraySpec
+    from .._xla import Buffer, Device
 
 
 class Metadata:

@@ -1,0 +1,1 @@
+"""What needs neither jaxlib nor the engine: dtypes, settings, errors, host values."""
