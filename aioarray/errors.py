@@ -43,3 +43,7 @@ __all__ = [
     "SyncReadWarning",
     "TracedValueError",
 ]
+
+# Tracebacks and pickles name them where users find them.
+for _error in [globals()[_name] for _name in __all__]:
+    _error.__module__ = __name__
