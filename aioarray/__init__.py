@@ -101,7 +101,7 @@ from ._functions.comparison import (
     not_equal,
     where,
 )
-from ._functions.convolution import convolve, correlate
+from ._functions.correlation import convolve, correlate
 from ._functions.creation import (
     arange,
     asarray,

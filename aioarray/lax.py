@@ -16,7 +16,7 @@ from ._array import Array, Recording, TracedArray, tracing, trees
 from ._base import dtypes
 from ._graph import Graph, Node, array_spec, input_node
 from ._jit.regions import Traced, close, difference, in_trace, nodes, trace_body
-from ._ops import control
+from ._ops import lax
 from ._ops._primitives import add, less, select, subtract
 from ._ops._rules import CONVERT, broadcast_to, convert, promote, scalar
 
@@ -85,7 +85,7 @@ def _branch(
 
     traced = [trace_body(recording, f"{label} of {name}", call(function), ()) for label, function in functions.items()]
     traced = _agreed(recording, name, list(functions), traced)
-    results = control.switch(index, [branch.body for branch in traced]) if traced[0].outputs else ()
+    results = lax.switch(index, [branch.body for branch in traced]) if traced[0].outputs else ()
     return traced[0].structure.unflatten([TracedArray(recording, node) for node in results])  # type: ignore[no-any-return]
 
 
@@ -111,7 +111,7 @@ def _agreed(recording: Recording, name: str, labels: list[str], traced: list[Tra
     for branch in traced:
         graph, around = branch.body
         outputs = tuple([convert(node, dtype) for node, dtype in zip(graph.outputs, common, strict=True)])
-        agreed.append(Traced(control.Body(Graph(graph.name, graph.inputs, outputs), around), branch.structure))
+        agreed.append(Traced(lax.Body(Graph(graph.name, graph.inputs, outputs), around), branch.structure))
     return agreed
 
 
@@ -184,7 +184,7 @@ def while_loop(cond_fun: Callable[[Carry], Any], body_fun: Callable[[Carry], Car
             given = ", ".join([str(node.spec.on(None)) for node in outputs]) or "nothing"
             raise TypeError(f"while_loop: cond_fun gives {given}; it must give a boolean of no dimensions")
         body = close(recording, turn.child, turn.carried)
-        results = control.loop(condition.body, body, carried, counted=False)
+        results = lax.loop(condition.body, body, carried, counted=False)
         return _tree(recording, structure, results)  # type: ignore[no-any-return]
 
     return in_trace("while_loop", build, init_val)  # type: ignore[no-any-return]
@@ -274,7 +274,7 @@ def scan(
                 for y in ys:
                     node = child.node("scan", y)
                     buffer = child.argument(array_spec((count, *node.shape), node.dtype))._node
-                    stacked.append(control.with_row(buffer, place, node) if count else buffer)
+                    stacked.append(lax.with_row(buffer, place, node) if count else buffer)
                 return _turn(child, result[0], stacked)
 
         carried, turn = _settled("scan", "f", structure, nodes(leaves), record)
@@ -321,7 +321,7 @@ def _length(rows: list[Any], length: int | None) -> int:
 
 def _row(x: Node, index: Node) -> Node:
     if x.shape[0]:
-        return control.row(x, index)
+        return lax.row(x, index)
     # There are no rows, and no turns; but f is traced.
     return broadcast_to(scalar(0, x.dtype), x.shape[1:])
 
@@ -347,7 +347,7 @@ def _count(
     inputs = tuple([input_node(node.spec) for node in (start, *carried, *others)])
     limit = input_node(stop.spec)
     condition = Graph(f"condition of {turn.child.name}", (*inputs, limit), (less(inputs[0], limit),))
-    return control.loop(control.Body(condition, (stop,)), body, [start, *carried, *others], counted=counted)[1:]
+    return lax.loop(lax.Body(condition, (stop,)), body, [start, *carried, *others], counted=counted)[1:]
 
 
 def _tree(recording: Recording, structure: TreeDef, results: Sequence[Node]) -> Any:

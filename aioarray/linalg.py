@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, SupportsIndex, TypeAlias
 from ._array import ArrayLike, call
 from ._functions._arguments import DTypeLike, axes_of, axis_of, dtype_of
 from ._functions.linear_algebra_basics import matmul, matrix_transpose, tensordot, vecdot
-from ._ops import contraction, matrix_functions, norms
 from ._ops import linalg as decompositions
+from ._ops import matrix_functions, norms, products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -342,7 +342,7 @@ def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     Array([[3, 4],
            [6, 8]], dtype=int32)
     """
-    return call(contraction.outer, (x1, x2))
+    return call(products.outer, (x1, x2))
 
 
 def diagonal(x: ArrayLike, /, *, offset: SupportsIndex = 0) -> Array:

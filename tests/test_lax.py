@@ -10,7 +10,7 @@ import pytest
 import aioarray as aio
 from aioarray import lax
 from aioarray._graph import GraphError, array_spec, input_node, verify
-from aioarray._ops import control
+from aioarray._ops import lax as control
 from aioarray._ops._primitives import add, less
 
 everywhere = pytest.mark.parametrize("wrap", [aio.jit, lambda f: f], ids=["inside jit", "outside"])

@@ -26,8 +26,9 @@ from .._dispatch.operands import (
     scalar_operand,
 )
 from .._engine import Pending, Program, engine, pass_ready, wait
-from .._ops import arithmetic, comparison, contraction, indexing, integer, masking
+from .._ops import arithmetic, bitwise, comparison, masking, products
 from .._ops.in_place import in_place
+from .._ops.subscripts import getitem, setitem
 from . import subscripts
 from .at import At
 from .exchange import Exchange
@@ -228,14 +229,14 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
         shape = self._spec.shape
         if kind is int and shape and -shape[0] <= index < shape[0]:
             position = _position(index % shape[0], self._spec.device)
-            return call(indexing.getitem, (self, position), _FIRST_AXIS)
+            return call(getitem, (self, position), _FIRST_AXIS)
         if kind is slice and shape:
-            return call(indexing.getitem, (self,), (subscripts.slice_entry(index),))
+            return call(getitem, (self,), (subscripts.slice_entry(index),))
         static, arrays = subscripts.parse(shape, index, Array)
         if arrays:
             device = self._spec.device
             arrays = [_position(x, device) if type(x) is int else x for x in arrays]
-        return call(indexing.getitem, (self, *arrays), static)
+        return call(getitem, (self, *arrays), static)
 
     def __setitem__(self, index: Any, value: ArrayLike, /) -> None:
         self._update(lambda: self.at[index].set(value))
@@ -261,7 +262,7 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
         static, arrays = subscripts.parse(self._spec.shape, index, Array)
         device = self._spec.device
         arrays = [_position(x, device) if type(x) is int else x for x in arrays]
-        return call(indexing.setitem, (self, value, *arrays), static, mode)
+        return call(setitem, (self, value, *arrays), static, mode)
 
     def _update(self, change: Callable[[], Array]) -> None:
         """Take the value that ``change`` makes of the present one; again, if another thread updates it meanwhile."""
@@ -293,7 +294,7 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
     __neg__: ClassVar[_Unary] = _unary_operator(arithmetic.negative)
     __pos__: ClassVar[_Unary] = _unary_operator(arithmetic.positive)
     __abs__: ClassVar[_Unary] = _unary_operator(arithmetic.abs)
-    __invert__: ClassVar[_Unary] = _unary_operator(integer.bitwise_invert)
+    __invert__: ClassVar[_Unary] = _unary_operator(bitwise.bitwise_invert)
     __eq__: ClassVar[_Binary] = _binary_operator(comparison.equal)  # type: ignore[assignment]
     __ne__: ClassVar[_Binary] = _binary_operator(comparison.not_equal)  # type: ignore[assignment]
     __lt__: ClassVar[_Binary] = _binary_operator(comparison.less)
@@ -321,24 +322,24 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
     __pow__ = _power
     __rpow__: ClassVar[_Binary] = _reflected_operator(arithmetic.pow)
     __ipow__ = _power_in_place
-    __matmul__: ClassVar[_Binary] = _binary_operator(contraction.matmul)
-    __rmatmul__: ClassVar[_Binary] = _reflected_operator(contraction.matmul)
-    __imatmul__: ClassVar[_Binary] = _in_place_operator(contraction.matmul)
-    __and__: ClassVar[_Binary] = _binary_operator(integer.bitwise_and)
-    __rand__: ClassVar[_Binary] = _reflected_operator(integer.bitwise_and)
-    __iand__: ClassVar[_Binary] = _in_place_operator(integer.bitwise_and)
-    __or__: ClassVar[_Binary] = _binary_operator(integer.bitwise_or)
-    __ror__: ClassVar[_Binary] = _reflected_operator(integer.bitwise_or)
-    __ior__: ClassVar[_Binary] = _in_place_operator(integer.bitwise_or)
-    __xor__: ClassVar[_Binary] = _binary_operator(integer.bitwise_xor)
-    __rxor__: ClassVar[_Binary] = _reflected_operator(integer.bitwise_xor)
-    __ixor__: ClassVar[_Binary] = _in_place_operator(integer.bitwise_xor)
-    __lshift__: ClassVar[_Binary] = _binary_operator(integer.bitwise_left_shift)
-    __rlshift__: ClassVar[_Binary] = _reflected_operator(integer.bitwise_left_shift)
-    __ilshift__: ClassVar[_Binary] = _in_place_operator(integer.bitwise_left_shift)
-    __rshift__: ClassVar[_Binary] = _binary_operator(integer.bitwise_right_shift)
-    __rrshift__: ClassVar[_Binary] = _reflected_operator(integer.bitwise_right_shift)
-    __irshift__: ClassVar[_Binary] = _in_place_operator(integer.bitwise_right_shift)
+    __matmul__: ClassVar[_Binary] = _binary_operator(products.matmul)
+    __rmatmul__: ClassVar[_Binary] = _reflected_operator(products.matmul)
+    __imatmul__: ClassVar[_Binary] = _in_place_operator(products.matmul)
+    __and__: ClassVar[_Binary] = _binary_operator(bitwise.bitwise_and)
+    __rand__: ClassVar[_Binary] = _reflected_operator(bitwise.bitwise_and)
+    __iand__: ClassVar[_Binary] = _in_place_operator(bitwise.bitwise_and)
+    __or__: ClassVar[_Binary] = _binary_operator(bitwise.bitwise_or)
+    __ror__: ClassVar[_Binary] = _reflected_operator(bitwise.bitwise_or)
+    __ior__: ClassVar[_Binary] = _in_place_operator(bitwise.bitwise_or)
+    __xor__: ClassVar[_Binary] = _binary_operator(bitwise.bitwise_xor)
+    __rxor__: ClassVar[_Binary] = _reflected_operator(bitwise.bitwise_xor)
+    __ixor__: ClassVar[_Binary] = _in_place_operator(bitwise.bitwise_xor)
+    __lshift__: ClassVar[_Binary] = _binary_operator(bitwise.bitwise_left_shift)
+    __rlshift__: ClassVar[_Binary] = _reflected_operator(bitwise.bitwise_left_shift)
+    __ilshift__: ClassVar[_Binary] = _in_place_operator(bitwise.bitwise_left_shift)
+    __rshift__: ClassVar[_Binary] = _binary_operator(bitwise.bitwise_right_shift)
+    __rrshift__: ClassVar[_Binary] = _reflected_operator(bitwise.bitwise_right_shift)
+    __irshift__: ClassVar[_Binary] = _in_place_operator(bitwise.bitwise_right_shift)
 
 
 # Running definitions

@@ -7,7 +7,7 @@ import operator
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from .._base import dtypes
-from .._ops import comparison, complex, contraction, movement, reduction, rounding, scan, sorting, taking
+from .._ops import comparison, complex, cumulative, manipulation, products, rounding, sorting, statistical, taking
 from .._ops._rules import normalize_axis
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class ArrayMethods:
     @property
     def T(self) -> Array:
         """The transpose: axes in reverse order."""
-        return self._run(movement.permute_dims, tuple(range(self._spec.ndim))[::-1])
+        return self._run(manipulation.permute_dims, tuple(range(self._spec.ndim))[::-1])
 
     @property
     def mT(self) -> Array:
@@ -43,65 +43,65 @@ class ArrayMethods:
         ndim = self._spec.ndim
         if ndim < 2:
             raise ValueError(f"mT: needs at least two dimensions, this array has {ndim}")
-        return self._run(movement.permute_dims, (*range(ndim - 2), ndim - 1, ndim - 2))
+        return self._run(manipulation.permute_dims, (*range(ndim - 2), ndim - 1, ndim - 2))
 
     def sum(self, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
         """Sums along ``axis``, as ``aio.sum``."""
-        return self._run(reduction.sum, _axes(axis), _dtype(dtype), bool(keepdims))
+        return self._run(statistical.sum, _axes(axis), _dtype(dtype), bool(keepdims))
 
     def prod(self, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
         """Products along ``axis``, as ``aio.prod``."""
-        return self._run(reduction.prod, _axes(axis), _dtype(dtype), bool(keepdims))
+        return self._run(statistical.prod, _axes(axis), _dtype(dtype), bool(keepdims))
 
     def mean(self, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
         """Means along ``axis``, as ``aio.mean``."""
-        return self._run(reduction.mean, _axes(axis), _dtype(dtype), bool(keepdims))
+        return self._run(statistical.mean, _axes(axis), _dtype(dtype), bool(keepdims))
 
     def var(
         self, axis: Axes = None, *, correction: float = 0.0, keepdims: bool = False, ddof: float | None = None
     ) -> Array:
         """Variances along ``axis``, as ``aio.var``."""
-        less = reduction.correction_of("var", correction, ddof)
-        return self._run(reduction.var, _axes(axis), less, bool(keepdims))
+        less = statistical.correction_of("var", correction, ddof)
+        return self._run(statistical.var, _axes(axis), less, bool(keepdims))
 
     def std(
         self, axis: Axes = None, *, correction: float = 0.0, keepdims: bool = False, ddof: float | None = None
     ) -> Array:
         """Standard deviations along ``axis``, as ``aio.std``."""
-        less = reduction.correction_of("std", correction, ddof)
-        return self._run(reduction.std, _axes(axis), less, bool(keepdims))
+        less = statistical.correction_of("std", correction, ddof)
+        return self._run(statistical.std, _axes(axis), less, bool(keepdims))
 
     def max(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
         """Largest elements along ``axis``, as ``aio.max``."""
-        return self._run(reduction.max, _axes(axis), bool(keepdims))
+        return self._run(statistical.max, _axes(axis), bool(keepdims))
 
     def min(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
         """Smallest elements along ``axis``, as ``aio.min``."""
-        return self._run(reduction.min, _axes(axis), bool(keepdims))
+        return self._run(statistical.min, _axes(axis), bool(keepdims))
 
     def argmax(self, axis: SupportsIndex | None = None, *, keepdims: bool = False) -> Array:
         """Positions of the largest elements along ``axis``, as ``aio.argmax``."""
-        return self._run(reduction.argmax, _axis(axis), bool(keepdims))
+        return self._run(statistical.argmax, _axis(axis), bool(keepdims))
 
     def argmin(self, axis: SupportsIndex | None = None, *, keepdims: bool = False) -> Array:
         """Positions of the smallest elements along ``axis``, as ``aio.argmin``."""
-        return self._run(reduction.argmin, _axis(axis), bool(keepdims))
+        return self._run(statistical.argmin, _axis(axis), bool(keepdims))
 
     def any(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
         """Whether some element along ``axis`` is true, as ``aio.any``."""
-        return self._run(reduction.any, _axes(axis), bool(keepdims))
+        return self._run(statistical.any, _axes(axis), bool(keepdims))
 
     def all(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
         """Whether all elements along ``axis`` are true, as ``aio.all``."""
-        return self._run(reduction.all, _axes(axis), bool(keepdims))
+        return self._run(statistical.all, _axes(axis), bool(keepdims))
 
     def cumsum(self, axis: SupportsIndex | None = None, dtype: Any = None) -> Array:
         """Running sums along ``axis``, as ``aio.cumsum``."""
-        return self._run(scan.cumsum, _axis(axis), _dtype(dtype))
+        return self._run(cumulative.cumsum, _axis(axis), _dtype(dtype))
 
     def cumprod(self, axis: SupportsIndex | None = None, dtype: Any = None) -> Array:
         """Running products along ``axis``, as ``aio.cumprod``."""
-        return self._run(scan.cumprod, _axis(axis), _dtype(dtype))
+        return self._run(cumulative.cumprod, _axis(axis), _dtype(dtype))
 
     def argsort(self, axis: SupportsIndex | None = -1, *, descending: bool = False, stable: bool = True) -> Array:
         """The positions that sort along ``axis``, as ``aio.argsort``."""
@@ -113,7 +113,7 @@ class ArrayMethods:
 
     def dot(self, other: ArrayLike) -> Array:
         """The product with ``other``, as ``aio.dot``."""
-        return self._run(contraction.dot, None, others=(other,))
+        return self._run(products.dot, None, others=(other,))
 
     def clip(self, min: ArrayLike | None = None, max: ArrayLike | None = None) -> Array:
         """The elements, none below ``min`` or above ``max``, as ``aio.clip``."""
@@ -150,11 +150,11 @@ class ArrayMethods:
         (2, 3)
         """
         lengths: Any = shape[0] if len(shape) == 1 and not isinstance(shape[0], SupportsIndex) else shape
-        return self._run(movement.reshape, tuple(operator.index(n) for n in lengths))
+        return self._run(manipulation.reshape, tuple(operator.index(n) for n in lengths))
 
     def ravel(self) -> Array:
         """The elements in one dimension."""
-        return self._run(movement.reshape, (-1,))
+        return self._run(manipulation.reshape, (-1,))
 
     flatten = ravel
 
@@ -167,22 +167,22 @@ class ArrayMethods:
         if not axes:
             return self.T
         order: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], SupportsIndex) else axes
-        return self._run(movement.permute_dims, tuple(operator.index(axis) for axis in order))
+        return self._run(manipulation.permute_dims, tuple(operator.index(axis) for axis in order))
 
     def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> Array:
         """Two axes in each other's place, as ``aio.swapaxes``."""
         order = list(range(self._spec.ndim))
         first, second = (normalize_axis("swapaxes", operator.index(k), len(order)) for k in (axis1, axis2))
         order[first], order[second] = second, first
-        return self._run(movement.permute_dims, tuple(order))
+        return self._run(manipulation.permute_dims, tuple(order))
 
     def squeeze(self, axis: Axes = None) -> Array:
         """Without dimensions of length 1: those of ``axis``, or all."""
-        return self._run(movement.squeeze, _axes(axis))
+        return self._run(manipulation.squeeze, _axes(axis))
 
     def astype(self, dtype: Any) -> Array:
         """The elements in ``dtype``, as ``aio.astype``."""
-        return self._run(movement.astype, dtypes.as_dtype(dtype))
+        return self._run(manipulation.astype, dtypes.as_dtype(dtype))
 
     def view(self, dtype: Any) -> Array:
         """The same bytes as elements of another dtype: an Array of its own, which shares no memory.
@@ -195,7 +195,7 @@ class ArrayMethods:
         >>> aio.asarray([1 + 2j]).view("float32")
         Array([1., 2.], dtype=float32)
         """
-        return self._run(movement.view, dtypes.as_dtype(dtype))
+        return self._run(manipulation.view, dtypes.as_dtype(dtype))
 
 
 def bound_of(x: object, bound: ArrayLike | None) -> ArrayLike | None:

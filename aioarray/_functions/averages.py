@@ -7,7 +7,7 @@ from typing import Literal, overload
 
 from .._array import Array, ArrayLike, as_array, call, fused
 from .._base import dtypes
-from .._ops import scan
+from .._ops import cumulative
 from .._ops._rules import normalize_axes
 from ._arguments import Axes, DTypeLike, axes_of, axis_of, dtype_of
 from .arithmetic import divide, multiply, sqrt, subtract
@@ -31,7 +31,7 @@ def cumsum(x: ArrayLike, /, axis: int | None = None, dtype: DTypeLike | None = N
     Array([ 1,  3,  6, 10], dtype=int32)
     """
     place = None if axis is None else axis_of("cumsum", axis)
-    return call(scan.cumsum, (x,), place, dtype_of(dtype))
+    return call(cumulative.cumsum, (x,), place, dtype_of(dtype))
 
 
 def cumprod(x: ArrayLike, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
@@ -41,7 +41,7 @@ def cumprod(x: ArrayLike, /, axis: int | None = None, dtype: DTypeLike | None = 
     Array([ 1,  2,  6, 24], dtype=int32)
     """
     place = None if axis is None else axis_of("cumprod", axis)
-    return call(scan.cumprod, (x,), place, dtype_of(dtype))
+    return call(cumulative.cumprod, (x,), place, dtype_of(dtype))
 
 
 @fused

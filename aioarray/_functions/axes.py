@@ -6,7 +6,7 @@ import operator
 from typing import TYPE_CHECKING, Literal
 
 from .._array import Array, ArrayLike, as_array, call, fused
-from .._ops import movement
+from .._ops import manipulation
 from .._ops._rules import normalize_axes, normalize_axis
 from ._arguments import axis_of
 from .manipulation import flip, permute_dims
@@ -33,7 +33,7 @@ def _raveled(x: ArrayLike, /, *, order: str) -> Array:
     array = as_array("ravel", x)
     if order == "F":
         array = array.T
-    return call(movement.reshape, (array,), (array.size,))
+    return call(manipulation.reshape, (array,), (array.size,))
 
 
 def transpose(x: ArrayLike, /, axes: Sequence[int] | None = None) -> Array:

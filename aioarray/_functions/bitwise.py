@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._array import ArrayLike, binary, unary
-from .._ops import integer
+from .._ops import bitwise
 
 if TYPE_CHECKING:
     from .._array import Array
@@ -32,7 +32,7 @@ def bitwise_and(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     >>> aio.bitwise_and(aio.asarray([6, 5]), 3)
     Array([2, 1], dtype=int32)
     """
-    return binary(integer.bitwise_and, x1, x2)
+    return binary(bitwise.bitwise_and, x1, x2)
 
 
 def bitwise_count(x: ArrayLike, /) -> Array:
@@ -43,7 +43,7 @@ def bitwise_count(x: ArrayLike, /) -> Array:
     >>> aio.bitwise_count(aio.asarray([0, 7, -8]))
     Array([0, 3, 1], dtype=uint8)
     """
-    return unary(integer.bitwise_count, x)
+    return unary(bitwise.bitwise_count, x)
 
 
 def bitwise_invert(x: ArrayLike, /) -> Array:
@@ -54,7 +54,7 @@ def bitwise_invert(x: ArrayLike, /) -> Array:
     >>> aio.bitwise_invert(aio.asarray([0, 5]))
     Array([-1, -6], dtype=int32)
     """
-    return unary(integer.bitwise_invert, x)
+    return unary(bitwise.bitwise_invert, x)
 
 
 def bitwise_left_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -65,7 +65,7 @@ def bitwise_left_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     >>> aio.bitwise_left_shift(aio.asarray([1, 3]), 2)
     Array([ 4, 12], dtype=int32)
     """
-    return binary(integer.bitwise_left_shift, x1, x2)
+    return binary(bitwise.bitwise_left_shift, x1, x2)
 
 
 def bitwise_or(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -77,7 +77,7 @@ def bitwise_or(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     >>> aio.bitwise_or(aio.asarray([6, 5]), 3)
     Array([7, 7], dtype=int32)
     """
-    return binary(integer.bitwise_or, x1, x2)
+    return binary(bitwise.bitwise_or, x1, x2)
 
 
 def bitwise_right_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -88,7 +88,7 @@ def bitwise_right_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     >>> aio.bitwise_right_shift(aio.asarray([12, -12]), 2)
     Array([ 3, -3], dtype=int32)
     """
-    return binary(integer.bitwise_right_shift, x1, x2)
+    return binary(bitwise.bitwise_right_shift, x1, x2)
 
 
 def bitwise_xor(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -100,7 +100,7 @@ def bitwise_xor(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     >>> aio.bitwise_xor(aio.asarray([6, 5]), 3)
     Array([5, 6], dtype=int32)
     """
-    return binary(integer.bitwise_xor, x1, x2)
+    return binary(bitwise.bitwise_xor, x1, x2)
 
 
 def gcd(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -111,7 +111,7 @@ def gcd(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     >>> aio.gcd(aio.asarray([12, 35]), 20)
     Array([4, 5], dtype=int32)
     """
-    return binary(integer.gcd, x1, x2)
+    return binary(bitwise.gcd, x1, x2)
 
 
 def lcm(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -122,4 +122,4 @@ def lcm(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     >>> aio.lcm(aio.asarray([4, 6]), 10)
     Array([20, 30], dtype=int32)
     """
-    return binary(integer.lcm, x1, x2)
+    return binary(bitwise.lcm, x1, x2)

@@ -15,7 +15,7 @@ from .._base import config, dtypes
 from .._base.host_values import host_array
 from .._engine import engine
 from .._graph import Definition, Node, array_spec
-from .._ops import creation, movement
+from .._ops import creation, manipulation
 from ._arguments import DeviceLike, DTypeLike, Shape, device_of, dtype_of, shape_of
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _as_array(x: Array, dtype: DType | None, device: _xla.Device | None, copy: b
             "and copy=False; use copy=None"
         )
     if casts:
-        x = call(movement.astype, (x,), dtype)
+        x = call(manipulation.astype, (x,), dtype)
     if moves and device is not None:
         return x.to_device(device)
     # Values never change in place, so two Arrays may have one buffer.
@@ -139,7 +139,7 @@ def _holds_arrays(sequence: Sequence[Any]) -> bool:
 
 def _stacked(sequence: Sequence[Any]) -> Array:
     parts = tuple(_stacked(x) if isinstance(x, (list, tuple)) else x for x in sequence)
-    return call(movement.stack, parts, 0)
+    return call(manipulation.stack, parts, 0)
 
 
 def _is_complex_to_real(source: np.dtype, target: DType) -> bool:
@@ -250,7 +250,7 @@ def full(
     lengths, target = shape_of("full", shape), dtype_of(dtype)
     if isinstance(fill_value, Array):
         value = _as_array(fill_value, target, device_of(device), None)
-        return call(movement.broadcast_to, (value,), lengths)
+        return call(manipulation.broadcast_to, (value,), lengths)
     if any(n < 0 for n in lengths):
         raise ValueError(f"full: shape {lengths} has a negative length")
     host = _filling("full", fill_value, target)
@@ -472,7 +472,7 @@ def tril(x: ArrayLike, /, k: int = 0) -> Array:
            [1., 1., 0.],
            [1., 1., 1.]], dtype=float32)
     """
-    return call(movement.tril, (x,), operator.index(k))
+    return call(manipulation.tril, (x,), operator.index(k))
 
 
 def triu(x: ArrayLike, /, k: int = 0) -> Array:
@@ -483,7 +483,7 @@ def triu(x: ArrayLike, /, k: int = 0) -> Array:
            [0., 0., 1.],
            [0., 0., 0.]], dtype=float32)
     """
-    return call(movement.triu, (x,), operator.index(k))
+    return call(manipulation.triu, (x,), operator.index(k))
 
 
 def meshgrid(*arrays: ArrayLike, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
@@ -500,4 +500,4 @@ def meshgrid(*arrays: ArrayLike, indexing: Literal["xy", "ij"] = "xy") -> tuple[
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing={indexing!r} is not known; use 'xy' or 'ij'")
-    return call(movement.meshgrid, arrays, indexing) if arrays else ()
+    return call(manipulation.meshgrid, arrays, indexing) if arrays else ()

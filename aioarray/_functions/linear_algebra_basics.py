@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from .._array import ArrayLike, call
-from .._ops import contraction, einstein, movement
+from .._ops import einstein, manipulation, products
 from ._arguments import axis_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def matmul(x1: ArrayLike, x2: ArrayLike, /, *, precision: Precision = None) -> A
     >>> aio.matmul(aio.asarray([[1, 2], [3, 4]]), aio.asarray([1, 1]))
     Array([3, 7], dtype=int32)
     """
-    return call(contraction.matmul, (x1, x2), precision)
+    return call(products.matmul, (x1, x2), precision)
 
 
 def dot(x1: ArrayLike, x2: ArrayLike, /, *, precision: Precision = None) -> Array:
@@ -36,7 +36,7 @@ def dot(x1: ArrayLike, x2: ArrayLike, /, *, precision: Precision = None) -> Arra
     >>> aio.dot(aio.asarray([1.0, 2.0]), aio.asarray([3.0, 4.0]))
     Array(11., dtype=float32)
     """
-    return call(contraction.dot, (x1, x2), precision)
+    return call(products.dot, (x1, x2), precision)
 
 
 def matrix_transpose(x: ArrayLike, /) -> Array:
@@ -45,7 +45,7 @@ def matrix_transpose(x: ArrayLike, /) -> Array:
     >>> aio.matrix_transpose(aio.ones((5, 2, 3))).shape
     (5, 3, 2)
     """
-    return call(movement.matrix_transpose, (x,))
+    return call(manipulation.matrix_transpose, (x,))
 
 
 def tensordot(
@@ -66,8 +66,8 @@ def tensordot(
     if isinstance(axes, Sequence):
         first, second = axes
         pairs = (_axes(first), _axes(second))
-        return call(contraction.tensordot, (x1, x2), pairs, precision)
-    return call(contraction.tensordot, (x1, x2), operator.index(axes), precision)
+        return call(products.tensordot, (x1, x2), pairs, precision)
+    return call(products.tensordot, (x1, x2), operator.index(axes), precision)
 
 
 def _axes(axes: int | Sequence[int]) -> tuple[int, ...]:
@@ -80,7 +80,7 @@ def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1, precision: Precis
     >>> aio.vecdot(aio.asarray([[1, 2], [3, 4]]), aio.asarray([1, 1]))
     Array([3, 7], dtype=int32)
     """
-    return call(contraction.vecdot, (x1, x2), axis_of("vecdot", axis), precision)
+    return call(products.vecdot, (x1, x2), axis_of("vecdot", axis), precision)
 
 
 def einsum(subscripts: str, /, *operands: ArrayLike, precision: Precision = None) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._array import Array, ArrayLike, as_array, call
 from .._base.host_values import host_array
-from .._ops import movement, padding, searching, taking
+from .._ops import manipulation, padding, searching, taking
 from .._ops._rules import broadcast_shapes as _broadcast_shapes
 from .._ops._rules import normalize_axis
 from ._arguments import Axes, Shape, axes_of, axis_of, shape_of
@@ -45,7 +45,7 @@ def broadcast_arrays(*arrays: ArrayLike) -> tuple[Array, ...]:
     >>> [x.shape for x in aio.broadcast_arrays(aio.ones((2, 1)), aio.ones(3))]
     [(2, 3), (2, 3)]
     """
-    return call(movement.broadcast_arrays, arrays) if arrays else ()
+    return call(manipulation.broadcast_arrays, arrays) if arrays else ()
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -64,7 +64,7 @@ def broadcast_to(x: ArrayLike, /, shape: Shape) -> Array:
     Array([[1, 2],
            [1, 2]], dtype=int32)
     """
-    return call(movement.broadcast_to, (x,), shape_of("broadcast_to", shape))
+    return call(manipulation.broadcast_to, (x,), shape_of("broadcast_to", shape))
 
 
 def concat(arrays: Sequence[ArrayLike], /, axis: int | None = 0) -> Array:
@@ -75,7 +75,7 @@ def concat(arrays: Sequence[ArrayLike], /, axis: int | None = 0) -> Array:
     >>> aio.concat([aio.asarray([1, 2]), aio.asarray([3])])
     Array([1, 2, 3], dtype=int32)
     """
-    return call(movement.concat, tuple(arrays), None if axis is None else axis_of("concat", axis))
+    return call(manipulation.concat, tuple(arrays), None if axis is None else axis_of("concat", axis))
 
 
 def expand_dims(x: ArrayLike, /, axis: int | tuple[int, ...] = 0) -> Array:
@@ -84,7 +84,7 @@ def expand_dims(x: ArrayLike, /, axis: int | tuple[int, ...] = 0) -> Array:
     >>> aio.expand_dims(aio.ones((2, 3)), (0, -1)).shape
     (1, 2, 3, 1)
     """
-    return call(movement.expand_dims, (x,), _some_axes("expand_dims", axis))
+    return call(manipulation.expand_dims, (x,), _some_axes("expand_dims", axis))
 
 
 def flip(x: ArrayLike, /, axis: int | tuple[int, ...] | None = None) -> Array:
@@ -93,7 +93,7 @@ def flip(x: ArrayLike, /, axis: int | tuple[int, ...] | None = None) -> Array:
     >>> aio.flip(aio.arange(3))
     Array([2, 1, 0], dtype=int32)
     """
-    return call(movement.flip, (x,), axes_of("flip", axis))
+    return call(manipulation.flip, (x,), axes_of("flip", axis))
 
 
 def moveaxis(x: ArrayLike, source: int | tuple[int, ...], destination: int | tuple[int, ...], /) -> Array:
@@ -102,7 +102,7 @@ def moveaxis(x: ArrayLike, source: int | tuple[int, ...], destination: int | tup
     >>> aio.moveaxis(aio.ones((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
     """
-    return call(movement.moveaxis, (x,), _some_axes("moveaxis", source), _some_axes("moveaxis", destination))
+    return call(manipulation.moveaxis, (x,), _some_axes("moveaxis", source), _some_axes("moveaxis", destination))
 
 
 def _some_axes(function: str, axis: int | tuple[int, ...]) -> Axes:
@@ -142,7 +142,7 @@ def permute_dims(x: ArrayLike, /, axes: tuple[int, ...]) -> Array:
     >>> aio.permute_dims(aio.ones((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    return call(movement.permute_dims, (x,), shape_of("permute_dims", axes))
+    return call(manipulation.permute_dims, (x,), shape_of("permute_dims", axes))
 
 
 def repeat(
@@ -173,7 +173,7 @@ def repeat(
         filling = host_array("repeat", fill_value, array.dtype).astype(array.dtype).item()
         return call(searching.repeat, (array, as_array("repeat", repeats)), place, operator.index(size), filling)
     if not isinstance(repeats, (Array, np.ndarray, Sequence)):
-        return call(movement.repeat, (x,), operator.index(repeats), place)  # type: ignore[arg-type]
+        return call(manipulation.repeat, (x,), operator.index(repeats), place)  # type: ignore[arg-type]
     counts = np.asarray(repeats)
     if counts.dtype.kind not in "iu" or counts.ndim > 1:
         raise TypeError(
@@ -206,7 +206,7 @@ def reshape(x: ArrayLike, /, shape: Shape, *, copy: bool | None = None) -> Array
     lengths = shape_of("reshape", shape)
     if copy is False and isinstance(x, Array) and lengths != x.shape:
         raise ValueError(f"reshape: shape {x.shape} to {lengths} takes a copy, and copy=False; use copy=None")
-    return call(movement.reshape, (x,), lengths)
+    return call(manipulation.reshape, (x,), lengths)
 
 
 def roll(x: ArrayLike, /, shift: int | tuple[int, ...], axis: int | tuple[int, ...] | None = None) -> Array:
@@ -216,7 +216,7 @@ def roll(x: ArrayLike, /, shift: int | tuple[int, ...], axis: int | tuple[int, .
     Array([3, 0, 1, 2], dtype=int32)
     """
     places = axes_of("roll", shift)
-    return call(movement.roll, (x,), places, axes_of("roll", axis))
+    return call(manipulation.roll, (x,), places, axes_of("roll", axis))
 
 
 def squeeze(x: ArrayLike, /, axis: int | tuple[int, ...] | None = None) -> Array:
@@ -225,7 +225,7 @@ def squeeze(x: ArrayLike, /, axis: int | tuple[int, ...] | None = None) -> Array
     >>> aio.squeeze(aio.ones((1, 3, 1)), 0).shape
     (3, 1)
     """
-    return call(movement.squeeze, (x,), axes_of("squeeze", axis))
+    return call(manipulation.squeeze, (x,), axes_of("squeeze", axis))
 
 
 def stack(arrays: Sequence[ArrayLike], /, axis: int = 0) -> Array:
@@ -235,7 +235,7 @@ def stack(arrays: Sequence[ArrayLike], /, axis: int = 0) -> Array:
     Array([[1, 3],
            [2, 4]], dtype=int32)
     """
-    return call(movement.stack, tuple(arrays), axis_of("stack", axis))
+    return call(manipulation.stack, tuple(arrays), axis_of("stack", axis))
 
 
 def tile(x: ArrayLike, repetitions: Shape, /) -> Array:
@@ -245,7 +245,7 @@ def tile(x: ArrayLike, repetitions: Shape, /) -> Array:
     Array([[1, 2, 1, 2],
            [1, 2, 1, 2]], dtype=int32)
     """
-    return call(movement.tile, (x,), shape_of("tile", repetitions))
+    return call(manipulation.tile, (x,), shape_of("tile", repetitions))
 
 
 def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
@@ -258,4 +258,4 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
     x = x if isinstance(x, Array) else asarray(x)
     if x.ndim and x.shape[normalize_axis("unstack", place, x.ndim)] == 0:
         return ()
-    return call(movement.unstack, (x,), place)
+    return call(manipulation.unstack, (x,), place)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._array import Array, ArrayLike, as_array, fused
 from .._base import dtypes
-from .._ops import reduction
+from .._ops import statistical
 from ._arguments import Axes, DTypeLike, axes_of
 from .arithmetic import divide, multiply, sqrt, subtract
 from .comparison import logical_not, where
@@ -52,7 +52,7 @@ def nanmax(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Arr
     >>> aio.nanmax(aio.asarray([1.0, aio.nan, 2.0]))
     Array(2., dtype=float32)
     """
-    return _extreme("nanmax", x, axis, keepdims, max, reduction.lowest)
+    return _extreme("nanmax", x, axis, keepdims, max, statistical.lowest)
 
 
 @fused
@@ -62,7 +62,7 @@ def nanmin(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Arr
     >>> aio.nanmin(aio.asarray([1.0, aio.nan, 2.0]))
     Array(1., dtype=float32)
     """
-    return _extreme("nanmin", x, axis, keepdims, min, reduction.highest)
+    return _extreme("nanmin", x, axis, keepdims, min, statistical.highest)
 
 
 @fused

@@ -6,7 +6,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from .._array import Array, ArrayLike, as_array, call, fused
-from .._ops import contraction, einstein, matrix_functions
+from .._ops import einstein, matrix_functions, products
 from .._ops._rules import normalize_axis
 from .arithmetic import multiply
 from .floating_point import conj
@@ -30,7 +30,7 @@ def inner(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         return multiply(a, b)
     if a.shape[-1] != b.shape[-1]:
         raise ValueError(f"inner: the last axes of shapes {a.shape} and {b.shape} differ in length; they must be equal")
-    return call(contraction.tensordot, (a, b), ((a.ndim - 1,), (b.ndim - 1,)), None)
+    return call(products.tensordot, (a, b), ((a.ndim - 1,), (b.ndim - 1,)), None)
 
 
 @fused
@@ -72,7 +72,7 @@ def vdot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         raise ValueError(f"vdot: shapes {a.shape} and {b.shape} have {a.size} and {b.size} elements; give as many")
     if a.dtype.kind == "c":
         a = conj(a)
-    return call(contraction.dot, (reshape(a, (a.size,)), reshape(b, (b.size,))))
+    return call(products.dot, (reshape(a, (a.size,)), reshape(b, (b.size,))))
 
 
 @fused

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._array import Array, ArrayLike, call, from_host
 from .._base import dtypes
-from .._ops import counting, reduction, searching
+from .._ops import histogram, searching, statistical
 from ._arguments import Axes, axes_of, axis_of
 from .creation import asarray
 
@@ -28,7 +28,7 @@ def argmax(x: ArrayLike, /, axis: int | None = None, *, keepdims: bool = False) 
     Array([1, 0], dtype=int32)
     """
     place = None if axis is None else axis_of("argmax", axis)
-    return call(reduction.argmax, (x,), place, bool(keepdims))
+    return call(statistical.argmax, (x,), place, bool(keepdims))
 
 
 def argmin(x: ArrayLike, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
@@ -40,7 +40,7 @@ def argmin(x: ArrayLike, /, axis: int | None = None, *, keepdims: bool = False) 
     Array(1, dtype=int32)
     """
     place = None if axis is None else axis_of("argmin", axis)
-    return call(reduction.argmin, (x,), place, bool(keepdims))
+    return call(statistical.argmin, (x,), place, bool(keepdims))
 
 
 def count_nonzero(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
@@ -49,7 +49,7 @@ def count_nonzero(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False)
     >>> aio.count_nonzero(aio.asarray([[0, 1], [2, 3]]), axis=0)
     Array([1, 2], dtype=int32)
     """
-    return call(reduction.count_nonzero, (x,), axes_of("count_nonzero", axis), bool(keepdims))
+    return call(statistical.count_nonzero, (x,), axes_of("count_nonzero", axis), bool(keepdims))
 
 
 def nonzero(x: ArrayLike, /, *, size: int | None = None, fill_value: int = 0) -> tuple[Array, ...]:
@@ -84,7 +84,7 @@ def _host_nonzero(x: ArrayLike) -> list[np.ndarray]:
     value = np.asarray(x)
     if value.ndim == 0:
         raise ValueError("nonzero: an array without axes has no positions; use reshape(x, (1,))")
-    dtype = reduction.index_dtype(max(value.shape))
+    dtype = statistical.index_dtype(max(value.shape))
     return [places.astype(dtype) for places in np.nonzero(value)]
 
 
@@ -131,4 +131,4 @@ def bincount(
         if value.size and value.min() < 0:
             raise ValueError(f"bincount: x has a negative element, {value.min()}; it takes 0 and up, or give length=")
         length = max(int(value.max()) + 1 if value.size else 0, operator.index(minlength))
-    return call(counting.bincount, (x, weights), operator.index(length))
+    return call(histogram.bincount, (x, weights), operator.index(length))

@@ -16,7 +16,7 @@ from .._base import dtypes
 from .._base.host_values import host_array
 from .._ops import searching
 from .._ops._rules import normalize_axis
-from .._ops.reduction import index_dtype
+from .._ops.statistical import index_dtype
 from ._arguments import axis_of
 from .arithmetic import remainder
 from .comparison import clip, less, where

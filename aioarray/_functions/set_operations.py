@@ -15,7 +15,7 @@ from .._array import Array, ArrayLike, as_array, call, from_host, fused
 from .._base import dtypes
 from .._base.host_values import host_array
 from .._ops import searching, sets
-from .._ops.reduction import index_dtype
+from .._ops.statistical import index_dtype
 from ._arguments import axis_of
 from .comparison import less, logical_and, where
 from .creation import arange, full

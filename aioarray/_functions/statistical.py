@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._array import ArrayLike, call
-from .._ops import reduction, scan
+from .._ops import cumulative, statistical
 from ._arguments import Axes, DTypeLike, axes_of, axis_of, dtype_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def sum(x: ArrayLike, /, axis: Axes = None, dtype: DTypeLike | None = None, *, k
     >>> aio.sum(aio.asarray([[1.0, 2.0], [3.0, 4.0]]), axis=0)
     Array([4., 6.], dtype=float32)
     """
-    return call(reduction.sum, (x,), axes_of("sum", axis), dtype_of(dtype), bool(keepdims))
+    return call(statistical.sum, (x,), axes_of("sum", axis), dtype_of(dtype), bool(keepdims))
 
 
 def prod(x: ArrayLike, /, axis: Axes = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
@@ -41,7 +41,7 @@ def prod(x: ArrayLike, /, axis: Axes = None, dtype: DTypeLike | None = None, *, 
     >>> aio.prod(aio.asarray([2, 3, 4]))
     Array(24, dtype=int32)
     """
-    return call(reduction.prod, (x,), axes_of("prod", axis), dtype_of(dtype), bool(keepdims))
+    return call(statistical.prod, (x,), axes_of("prod", axis), dtype_of(dtype), bool(keepdims))
 
 
 def mean(x: ArrayLike, /, axis: Axes = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
@@ -50,7 +50,7 @@ def mean(x: ArrayLike, /, axis: Axes = None, dtype: DTypeLike | None = None, *, 
     >>> aio.mean(aio.asarray([[1.0, 2.0], [3.0, 4.0]]), axis=1)
     Array([1.5, 3.5], dtype=float32)
     """
-    return call(reduction.mean, (x,), axes_of("mean", axis), dtype_of(dtype), bool(keepdims))
+    return call(statistical.mean, (x,), axes_of("mean", axis), dtype_of(dtype), bool(keepdims))
 
 
 def var(
@@ -64,8 +64,8 @@ def var(
     >>> aio.var(aio.asarray([1.0, 2.0, 3.0, 4.0]))
     Array(1.25, dtype=float32)
     """
-    less = reduction.correction_of("var", correction, ddof)
-    return call(reduction.var, (x,), axes_of("var", axis), less, bool(keepdims))
+    less = statistical.correction_of("var", correction, ddof)
+    return call(statistical.var, (x,), axes_of("var", axis), less, bool(keepdims))
 
 
 def std(
@@ -76,8 +76,8 @@ def std(
     >>> aio.std(aio.asarray([1.0, 3.0]))
     Array(1., dtype=float32)
     """
-    less = reduction.correction_of("std", correction, ddof)
-    return call(reduction.std, (x,), axes_of("std", axis), less, bool(keepdims))
+    less = statistical.correction_of("std", correction, ddof)
+    return call(statistical.std, (x,), axes_of("std", axis), less, bool(keepdims))
 
 
 def max(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
@@ -86,7 +86,7 @@ def max(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     >>> aio.max(aio.asarray([[1, 5], [7, 3]]), axis=1)
     Array([5, 7], dtype=int32)
     """
-    return call(reduction.max, (x,), axes_of("max", axis), bool(keepdims))
+    return call(statistical.max, (x,), axes_of("max", axis), bool(keepdims))
 
 
 def min(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
@@ -95,7 +95,7 @@ def min(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     >>> aio.min(aio.asarray([[1, 5], [7, 3]]), axis=1)
     Array([1, 3], dtype=int32)
     """
-    return call(reduction.min, (x,), axes_of("min", axis), bool(keepdims))
+    return call(statistical.min, (x,), axes_of("min", axis), bool(keepdims))
 
 
 def cumulative_sum(
@@ -114,7 +114,7 @@ def cumulative_sum(
     Array([1, 3, 6], dtype=int32)
     """
     place = None if axis is None else axis_of("cumulative_sum", axis)
-    return call(scan.cumulative_sum, (x,), place, dtype_of(dtype), bool(include_initial))
+    return call(cumulative.cumulative_sum, (x,), place, dtype_of(dtype), bool(include_initial))
 
 
 def cumulative_prod(
@@ -133,4 +133,4 @@ def cumulative_prod(
     Array([1, 1, 2, 6], dtype=int32)
     """
     place = None if axis is None else axis_of("cumulative_prod", axis)
-    return call(scan.cumulative_prod, (x,), place, dtype_of(dtype), bool(include_initial))
+    return call(cumulative.cumulative_prod, (x,), place, dtype_of(dtype), bool(include_initial))

@@ -6,7 +6,7 @@ import operator
 from typing import TYPE_CHECKING
 
 from .._array import ArrayLike, call
-from .._ops import movement, reduction
+from .._ops import manipulation, statistical
 from ._arguments import Axes, axes_of, axis_of
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def all(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     >>> aio.all(aio.asarray([[True, False], [True, True]]), axis=1)
     Array([False,  True], dtype=bool)
     """
-    return call(reduction.all, (x,), axes_of("all", axis), bool(keepdims))
+    return call(statistical.all, (x,), axes_of("all", axis), bool(keepdims))
 
 
 def any(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
@@ -30,7 +30,7 @@ def any(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     >>> aio.any(aio.asarray([[0, 0], [0, 2]]), axis=1)
     Array([False,  True], dtype=bool)
     """
-    return call(reduction.any, (x,), axes_of("any", axis), bool(keepdims))
+    return call(statistical.any, (x,), axes_of("any", axis), bool(keepdims))
 
 
 def diff(
@@ -50,4 +50,4 @@ def diff(
     >>> aio.diff(aio.asarray([1, 4, 9]), prepend=aio.asarray([0]))
     Array([1, 3, 5], dtype=int32)
     """
-    return call(movement.diff, (x, prepend, append), axis_of("diff", axis), operator.index(n))
+    return call(manipulation.diff, (x, prepend, append), axis_of("diff", axis), operator.index(n))

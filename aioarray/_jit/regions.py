@@ -12,7 +12,7 @@ from .._dispatch.operands import SCALARS, common_device, make_program, scalar_op
 from .._engine import engine
 from .._graph import ArraySpec, Graph, Node
 from .._ops._rules import digits
-from .._ops.control import Body
+from .._ops.lax import Body
 from .signature import path_text
 from .tracing import trace
 

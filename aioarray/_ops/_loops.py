@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._graph import Graph, Node, input_node
-from .control import Body, loop
+from .lax import Body, loop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

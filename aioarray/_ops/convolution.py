@@ -8,7 +8,7 @@ from .._base import dtypes
 from .._graph import ArraySpec, Node, Op, array_spec, definition
 from ._primitives import add, reshape, transpose
 from ._rules import broadcast_to, check_dtype, convert, int_array, result_dtype, stablehlo
-from .movement import REVERSE
+from .manipulation import REVERSE
 
 if TYPE_CHECKING:
     from .._base.dtypes import DType

@@ -9,7 +9,7 @@ from ._primitives import add as _add
 from ._primitives import imaginary_part, make_complex, negative, reshape, subtract
 from ._rules import REAL_PART, check_dtype, convert, result_dtype
 from .convolution import CONVOLUTION
-from .movement import REVERSE
+from .manipulation import REVERSE
 
 MODES = ("full", "same", "valid")
 

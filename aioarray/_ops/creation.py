@@ -11,7 +11,7 @@ from .._base import dtypes
 from .._graph import Node, definition
 from ._primitives import add, barrier, divide, equal, floor, iota, multiply, select, subtract
 from ._rules import broadcast_to, convert, scalar
-from .movement import nonzero_mask, triangle_mask
+from .manipulation import nonzero_mask, triangle_mask
 
 if TYPE_CHECKING:
     from .._base.dtypes import DType

@@ -11,9 +11,9 @@ from .._base import dtypes
 from .._graph import Node, definition
 from ._primitives import equal, iota, multiply, reshape, select, transpose
 from ._rules import broadcast_to, convert, result_dtype
-from .contraction import contract
-from .reduction import any as _any
-from .reduction import sum as _sum
+from .products import contract
+from .statistical import any as _any
+from .statistical import sum as _sum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

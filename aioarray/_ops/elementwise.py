@@ -19,6 +19,17 @@ from .arithmetic import (
     sign,
     subtract,
 )
+from .bitwise import (
+    bitwise_and,
+    bitwise_count,
+    bitwise_invert,
+    bitwise_left_shift,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
+    gcd,
+    lcm,
+)
 from .comparison import (
     clip,
     equal,
@@ -37,17 +48,6 @@ from .complex import angle, conj, imag, real
 from .exponential import exp, exp2, expm1, log, log1p, log2, log10, logaddexp, logaddexp2
 from .floating_point import copysign, isfinite, isinf, isnan, isneginf, isposinf, nan_to_num, nextafter, signbit
 from .hyperbolic import acosh, asinh, atanh, cosh, sinh, tanh
-from .integer import (
-    bitwise_and,
-    bitwise_count,
-    bitwise_invert,
-    bitwise_left_shift,
-    bitwise_or,
-    bitwise_right_shift,
-    bitwise_xor,
-    gcd,
-    lcm,
-)
 from .logical import logical_and, logical_not, logical_or, logical_xor, where
 from .power import cbrt, hypot, reciprocal, sqrt, square
 from .rounding import ceil, floor, round, trunc

@@ -14,7 +14,7 @@ from .._base import dtypes
 from .._graph import ArraySpec, Node, Op, array_spec, definition
 from . import _primitives as p
 from . import complex as complex_functions
-from . import movement
+from . import manipulation
 from ._rules import broadcast_to, check_dtype, convert, int_array, normalize_axes, normalize_axis, scalar, stablehlo
 
 if TYPE_CHECKING:
@@ -278,7 +278,7 @@ def rfftfreq(n: int, d: float, dtype: DType) -> Node:
 def _shift(function: str, x: Node, axes: int | Axes | None, sign: int) -> Node:
     chosen = normalize_axes(function, axes, x.ndim)
     halves = tuple(sign * (x.shape[axis] // 2) for axis in chosen)
-    return movement.roll(x, halves, chosen) if chosen else x
+    return manipulation.roll(x, halves, chosen) if chosen else x
 
 
 @definition

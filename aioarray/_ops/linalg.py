@@ -14,10 +14,11 @@ import ml_dtypes
 
 from .._base import dtypes
 from .._graph import Node, definition
+from . import _lapack, floating_point, manipulation, products, statistical
 from . import _primitives as p
 from . import complex as complex_functions
-from . import contraction, floating_point, lapack, movement, reduction
 from ._elementary import modulus
+from ._gather import GATHER
 from ._loops import while_loop
 from ._rules import (
     BROADCAST,
@@ -30,7 +31,6 @@ from ._rules import (
     result_dtype,
     scalar,
 )
-from .gather import GATHER
 
 if TYPE_CHECKING:
     from .._base.dtypes import DType
@@ -59,7 +59,7 @@ def matrices(function: str, *arrays: Node, square: bool = False) -> tuple[Node, 
     if square and first.shape[-1] != first.shape[-2]:
         raise ValueError(f"{function}: shape {first.shape}: the last two axes must be of one length")
     converted = floating(function, *arrays)
-    return tuple(x if x.dtype in lapack.DTYPES else convert(x, dtypes.float32) for x in converted)
+    return tuple(x if x.dtype in _lapack.DTYPES else convert(x, dtypes.float32) for x in converted)
 
 
 def target_dtype(function: str, *arrays: Node) -> DType:
@@ -86,7 +86,7 @@ def valid(info: Node, x: Node) -> Node:
 def finite_only(x: Node) -> tuple[Node, Node]:
     """``x`` with zeros in place of matrices that hold inf or NaN, and which do not: LAPACK's iterations complain of
     such on the standard error, and need not end."""
-    finite: Node = reduction.all(floating_point.isfinite(x), (x.ndim - 2, x.ndim - 1), False)
+    finite: Node = statistical.all(floating_point.isfinite(x), (x.ndim - 2, x.ndim - 1), False)
     return p.select(stretch(finite, x.shape), x, 0), finite
 
 
@@ -121,7 +121,7 @@ def magnitude(x: Node) -> Node:
 
 def product(x: Node, y: Node) -> Node:
     """Matrix products."""
-    result: Node = contraction.matmul(x, y)
+    result: Node = products.matmul(x, y)
     return result
 
 
@@ -149,8 +149,8 @@ def cholesky(x: Node, upper: bool) -> Node:
     (a,) = matrices("cholesky", x, square=True)
     if not a.size:
         return zeros(x.shape, dtype)
-    factor, info = lapack.potrf(a, upper)
-    triangle: Node = movement.triu(factor, 0) if upper else movement.tril(factor, 0)
+    factor, info = _lapack.potrf(a, upper)
+    triangle: Node = manipulation.triu(factor, 0) if upper else manipulation.tril(factor, 0)
     return convert(valid(info, triangle), dtype)
 
 
@@ -179,7 +179,7 @@ def _permutation(pivots: Node, count: int) -> Node:
 
 def _at(x: Node, mask: Node) -> Node:
     # The one element along the last axis where the mask is true, with that axis kept.
-    result: Node = reduction.sum(p.select(mask, x, 0), x.ndim - 1, x.dtype, True)
+    result: Node = statistical.sum(p.select(mask, x, 0), x.ndim - 1, x.dtype, True)
     return result
 
 
@@ -191,10 +191,10 @@ def _permuted_rows(x: Node, order: Node) -> Node:
 
 def solve_matrix(a: Node, b: Node) -> Node:
     """``x`` with ``a x = b`` for stacks of one shape, neither without elements."""
-    lu, pivots, info = lapack.getrf(a)
+    lu, pivots, info = _lapack.getrf(a)
     b = _permuted_rows(b, _permutation(pivots, a.shape[-1]))
-    x = lapack.trsm(lu, b, upper=False, unit_diagonal=True)
-    x = lapack.trsm(lu, x, upper=True, unit_diagonal=False)
+    x = _lapack.trsm(lu, b, upper=False, unit_diagonal=True)
+    x = _lapack.trsm(lu, x, upper=True, unit_diagonal=False)
     # A positive info says that U is singular: the division by zero has left inf and NaN, as LAPACK would.
     return valid(p.minimum(info, 0), x)
 
@@ -234,9 +234,9 @@ def inverse(a: Node) -> Node:
 
 def _lu_diagonal(a: Node) -> tuple[Node, Node]:
     # U's diagonal, and -1 where the rows were exchanged an odd number of times, else 1.
-    lu, pivots, info = lapack.getrf(a)
+    lu, pivots, info = _lapack.getrf(a)
     exchanged = p.not_equal(pivots, p.add(p.iota(pivots.shape, dtypes.int32, -1), 1))
-    count = reduction.sum(convert(exchanged, dtypes.int32), pivots.ndim - 1, dtypes.int32, False)
+    count = statistical.sum(convert(exchanged, dtypes.int32), pivots.ndim - 1, dtypes.int32, False)
     sign = p.select(p.equal(p.remainder(count, 2), 0), full_like(count, 1), full_like(count, -1))
     main = valid(p.minimum(info, 0), diagonal(lu, 0))
     return main, convert(sign, a.dtype)
@@ -250,7 +250,7 @@ def det(x: Node) -> Node:
     if not a.size:
         return broadcast_to(scalar(1, dtype), x.shape[:-2])
     main, sign = _lu_diagonal(a)
-    return convert(_plain_zero(p.multiply(sign, reduction.prod(main, main.ndim - 1, None, False))), dtype)
+    return convert(_plain_zero(p.multiply(sign, statistical.prod(main, main.ndim - 1, None, False))), dtype)
 
 
 def _plain_zero(x: Node) -> Node:
@@ -272,8 +272,8 @@ def slogdet(x: Node) -> tuple[Node, Node]:
     nonzero = p.select(p.equal(size, 0), 1, size)
     phase = p.divide(main, convert(nonzero, a.dtype)) if a.dtype in dtypes.COMPLEX else p.sign(main)
     last = main.ndim - 1
-    signs = p.multiply(sign, reduction.prod(phase, last, None, False))
-    return convert(_plain_zero(signs), dtype), as_real(reduction.sum(p.log(size), last, None, False), dtype)
+    signs = p.multiply(sign, statistical.prod(phase, last, None, False))
+    return convert(_plain_zero(signs), dtype), as_real(statistical.sum(p.log(size), last, None, False), dtype)
 
 
 # ---- QR
@@ -292,14 +292,14 @@ def qr(x: Node, mode: str) -> tuple[Node, ...]:
     if not a.size:
         q, r = identity((*stack, rows, width), a.dtype), zeros((*stack, width, columns), a.dtype)
     else:
-        packed, factors = lapack.geqrf(a)
-        r = movement.triu(_take_rows(packed, 0, width), 0)
+        packed, factors = _lapack.geqrf(a)
+        r = manipulation.triu(_take_rows(packed, 0, width), 0)
         reflectors = _take_columns(packed, 0, rank)
         if width > rank:
             reflectors = p.concatenate((reflectors, zeros((*stack, rows, width - rank), a.dtype)), -1)
         if mode == "r":
             return (convert(r, dtype),)
-        q = lapack.orgqr(reflectors, factors)
+        q = _lapack.orgqr(reflectors, factors)
     return (convert(r, dtype),) if mode == "r" else (convert(q, dtype), convert(r, dtype))
 
 
@@ -314,7 +314,7 @@ def eigh(x: Node, upper: bool) -> tuple[Node, Node]:
     if not a.size:
         return zeros(x.shape[:-1], dtypes.real_of(dtype)), zeros(x.shape, dtype)
     a, finite = finite_only(a)
-    vectors, values, info = lapack.syevd(a, upper, True)
+    vectors, values, info = _lapack.syevd(a, upper, True)
     info = p.select(finite, info, 1)
     return as_real(valid(info, values), dtype), convert(valid(info, vectors), dtype)
 
@@ -327,7 +327,7 @@ def eigvalsh(x: Node, upper: bool) -> Node:
     if not a.size:
         return zeros(x.shape[:-1], dtypes.real_of(dtype))
     a, finite = finite_only(a)
-    _, values, info = lapack.syevd(a, upper, False)
+    _, values, info = _lapack.syevd(a, upper, False)
     return as_real(valid(p.select(finite, info, 1), values), dtype)
 
 
@@ -337,7 +337,7 @@ def _eig(function: str, x: Node, vectors: bool) -> tuple[Node, Node]:
     if not a.size:
         return zeros(a.shape[:-1], dtype), zeros(a.shape, dtype)
     a, finite = finite_only(a)
-    found, right, info = lapack.geev(a, vectors)
+    found, right, info = _lapack.geev(a, vectors)
     info = p.select(finite, info, 1)
     values = found[0] if len(found) == 1 else p.make_complex(*found)
     return valid(info, values), valid(info, right)
@@ -369,7 +369,7 @@ def singular(a: Node, full: bool) -> tuple[Node, Node, Node]:
             identity((*stack, columns if full else rank, columns), a.dtype),
         )
     a, finite = finite_only(a)
-    u, s, vh, info = lapack.gesdd(a, full, True)
+    u, s, vh, info = _lapack.gesdd(a, full, True)
     info = p.select(finite, info, 1)
     return valid(info, u), valid(info, s), valid(info, vh)
 
@@ -379,7 +379,7 @@ def singular_values(a: Node) -> Node:
     if not a.size:
         return zeros((*a.shape[:-2], min(a.shape[-2:])), dtypes.real_of(a.dtype))
     a, finite = finite_only(a)
-    _, s, _, info = lapack.gesdd(a, False, False)
+    _, s, _, info = _lapack.gesdd(a, False, False)
     return valid(p.select(finite, info, 1), s)
 
 
@@ -414,10 +414,10 @@ def matrix_rank(x: Node, rtol: Node | None) -> Node:
     (a,) = matrices("matrix_rank", x)
     s = singular_values(a)
     if not s.size:
-        return zeros(s.shape[:-1], reduction.index_dtype(0))
+        return zeros(s.shape[:-1], statistical.index_dtype(0))
     cutoff = _cutoff("matrix_rank", s, rtol, a.shape, _real_target("matrix_rank", x))
     above = p.greater(s, broadcast_to(cutoff, s.shape))
-    result: Node = reduction.count_nonzero(above, s.ndim - 1, False)
+    result: Node = statistical.count_nonzero(above, s.ndim - 1, False)
     return result
 
 
@@ -459,17 +459,17 @@ def lstsq(a: Node, b: Node, rtol: Node | None) -> tuple[Node, Node, Node, Node]:
         )
     if not a.size or not right.size:
         x = zeros((a.shape[1], right.shape[1]), a.dtype)
-        rank = zeros((), reduction.index_dtype(0)) if not a.size else matrix_rank(a, rtol)
+        rank = zeros((), statistical.index_dtype(0)) if not a.size else matrix_rank(a, rtol)
         s = singular_values(a)
         left = right
     else:
         u, s, vh = singular(a, False)
         inverted, kept = _inverted("lstsq", s, rtol, a.shape, real)
         x = product(scale_columns(adjoint(vh), inverted), product(adjoint(u), right))
-        rank = reduction.count_nonzero(kept, 0, False)
+        rank = statistical.count_nonzero(kept, 0, False)
         left = p.subtract(right, product(a, x))
     size = magnitude(left)
-    squares = reduction.sum(p.multiply(size, size), 0, None, False)
+    squares = statistical.sum(p.multiply(size, size), 0, None, False)
     if vector:
         x, squares = p.reshape(x, x.shape[:1]), p.reshape(squares, ())
     return convert(x, dtype), convert(squares, real), rank, convert(s, real)

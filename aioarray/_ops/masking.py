@@ -6,9 +6,9 @@ from .._base import dtypes
 from .._graph import Node, definition
 from ._primitives import reshape, select, subtract
 from ._rules import broadcast_to, convert
-from .indexing import combine, fit_value
-from .reduction import index_dtype
-from .scan import cumulative_sum
+from .cumulative import cumulative_sum
+from .statistical import index_dtype
+from .subscripts import combine, fit_value
 from .taking import take
 
 

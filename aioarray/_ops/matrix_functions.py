@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .._base import dtypes
 from .._graph import Node, definition
-from . import _elementary, linalg, reduction
+from . import _elementary, linalg, statistical
 from . import _primitives as p
 from ._loops import while_loop
 from ._rules import broadcast_shapes, broadcast_to, check_dtype, convert, normalize_axis, result_dtype, scalar
@@ -74,8 +74,8 @@ def expm(x: Node) -> Node:
         return linalg.zeros(x.shape, dtype)
     real = dtypes.real_of(a.dtype)
     degree, radius = _PADE[real]
-    sums = reduction.sum(linalg.magnitude(a), a.ndim - 2, None, False)
-    norm: Node = reduction.max(sums, sums.ndim - 1, False)
+    sums = statistical.sum(linalg.magnitude(a), a.ndim - 2, None, False)
+    norm: Node = statistical.max(sums, sums.ndim - 1, False)
     # Each matrix is halved so often that its norm is within the radius, and squared as often. One that is not finite
     # is not: it would never end.
     doublings = _elementary.ceil(p.divide(p.log(p.divide(p.maximum(norm, radius), radius)), math.log(2)))
@@ -85,7 +85,7 @@ def expm(x: Node) -> Node:
     small = p.multiply(a, linalg.stretch(convert(scale, a.dtype), a.shape))
 
     def going(done: Node, count: Node, value: Node) -> Node:
-        highest: Node = reduction.max(p.reshape(count, (count.size,)), 0, False)
+        highest: Node = statistical.max(p.reshape(count, (count.size,)), 0, False)
         return p.less(done, highest)
 
     def body(done: Node, count: Node, value: Node) -> tuple[Node, ...]:
@@ -131,4 +131,4 @@ def trace(x: Node, offset: int, dtype: DType | None) -> Node:
     """Sums of diagonal ``offset`` of the matrices in the last two axes."""
     _check_matrices("trace", x)
     main = linalg.diagonal(x, offset)
-    return reduction.sum(main, main.ndim - 1, dtype, False)
+    return statistical.sum(main, main.ndim - 1, dtype, False)

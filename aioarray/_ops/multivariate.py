@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from .._graph import Node, definition
 from . import _primitives as p
-from . import contraction, linalg
+from . import linalg, products
 from ._rules import broadcast_shapes, broadcast_to, convert
 from .random import Shape, check_key, check_real, normal_real
 
@@ -39,11 +39,11 @@ def multivariate_normal(
     last = len(shape)
     if cov.ndim == 2:
         # The same factor for all vectors.
-        turned = contraction.contract(sample, factor, ((last,), (1,)), ((), ()), None)
+        turned = products.contract(sample, factor, ((last,), (1,)), ((), ()), None)
     else:
         stacked = broadcast_to(factor, (*shape, *factor.shape[-2:]))
         axes = tuple(range(last))
-        turned = contraction.contract(stacked, sample, ((last + 1,), (last,)), (axes, axes), None)
+        turned = products.contract(stacked, sample, ((last + 1,), (last,)), (axes, axes), None)
     return p.add(broadcast_to(convert(mean, dtype), sample.shape), turned)
 
 

@@ -7,7 +7,7 @@ import math
 from .._base import dtypes
 from .._graph import Node, definition
 from . import _primitives as p
-from . import reduction
+from . import statistical
 from ._rules import REAL_PART, convert, normalize_axes
 from .linalg import as_real, floating, inverse, magnitude, matrices, singular_values
 
@@ -20,7 +20,7 @@ def _wide(x: Node) -> Node:
 
 
 def _sum(x: Node, axes: int | Axes, keepdims: bool) -> Node:
-    result: Node = reduction.sum(x, axes, None, keepdims)
+    result: Node = statistical.sum(x, axes, None, keepdims)
     return result
 
 
@@ -38,7 +38,7 @@ def _vector_norm(x: Node, axes: Axes, keepdims: bool, order: float) -> Node:
         return _sum(convert(p.not_equal(x, 0), dtypes.real_of(x.dtype)), axes, keepdims)
     size = magnitude(x)
     if math.isinf(order):
-        extreme = reduction.max if order > 0 else reduction.min
+        extreme = statistical.max if order > 0 else statistical.min
         return extreme(size, axes, keepdims)
     if order == 1:
         return _sum(size, axes, keepdims)
@@ -70,12 +70,12 @@ def _matrix_norm(x: Node, order: Order) -> Node:
         s = singular_values(x)
         if order == "nuc":
             return _sum(s, s.ndim - 1, False)
-        extreme = reduction.max if order == 2 else reduction.min
+        extreme = statistical.max if order == 2 else statistical.min
         return extreme(s, s.ndim - 1, False)
     assert isinstance(order, (int, float))
     # 1: the greatest sum of a column; infinity: of a row.
     sums = _sum(magnitude(x), rows if abs(order) == 1 else columns, False)
-    extreme = reduction.max if order > 0 else reduction.min
+    extreme = statistical.max if order > 0 else statistical.min
     return extreme(sums, sums.ndim - 1, False)
 
 
@@ -126,6 +126,6 @@ def cond(x: Node, order: Order) -> Node:
     else:
         ratio = p.multiply(_matrix_norm(a, order), _matrix_norm(inverse(a), order))
     # A singular matrix, whose inverse holds NaN, has an infinite condition; one with NaN of its own has none.
-    unknown: Node = reduction.any(p.not_equal(a, a), (a.ndim - 2, a.ndim - 1), False)
+    unknown: Node = statistical.any(p.not_equal(a, a), (a.ndim - 2, a.ndim - 1), False)
     ratio = p.select(p.bit_and(p.not_equal(ratio, ratio), p.invert(unknown)), math.inf, ratio)
     return as_real(ratio, floating("cond", x)[0].dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._graph import Node, definition
 from ._primitives import concatenate, slice_axis
 from ._rules import broadcast_to, convert
-from .movement import PAD, REVERSE
+from .manipulation import PAD, REVERSE
 
 MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
 

@@ -11,9 +11,9 @@ from .._base import dtypes
 from .._graph import ArraySpec, Emitter, Node, Op, constant, definition
 from ._primitives import divide, transpose
 from ._rules import broadcast_to, check_dtype, convert, int_array, scalar
-from .contraction import contract
 from .convolution import Ints, Pairs, resolve_padding, spatial_axes, spread, window_count
-from .reduction import lowest, widened
+from .products import contract
+from .statistical import lowest, widened
 
 if TYPE_CHECKING:
     from .._base.dtypes import DType

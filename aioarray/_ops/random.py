@@ -15,7 +15,7 @@ import numpy as np
 from .._base import config, dtypes
 from .._graph import Definition, Node, definition, results
 from . import _primitives as p
-from . import reduction, scan, searching, threefry
+from . import cumulative, searching, statistical, threefry
 from ._rules import broadcast_shapes, broadcast_to, check_dtype, convert, normalize_axis, scalar
 from .sorting import TOP_K, sort_together
 from .taking import take
@@ -294,7 +294,7 @@ def categorical(key: Node, logits: Node, axis: int, shape: Shape | None, replace
     noisy.insert(axis, logits.shape[axis])
     full = (*prefix, *noisy)
     noise = _gumbel(key, full, logits.dtype, partitionable)
-    positions: Node = reduction.argmax(p.add(noise, broadcast_to(logits, full)), len(prefix) + axis, False)
+    positions: Node = statistical.argmax(p.add(noise, broadcast_to(logits, full)), len(prefix) + axis, False)
     return positions
 
 
@@ -394,7 +394,7 @@ def _weighted(key: Node, weights: Node, count: int, shape: Shape, replace: bool,
         noise = _gumbel(key, (count,), weights.dtype, partitionable)
         positions = results(TOP_K(p.add(noise, p.log(weights)), k=math.prod(shape)))[1]
         return p.reshape(convert(positions, integral), shape)
-    sums = scan.cumulative_sum(weights, 0, None, False)
+    sums = cumulative.cumulative_sum(weights, 0, None, False)
     total = broadcast_to(p.take_index(sums, 0, count - 1), shape)
     sample = unit(key, shape, weights.dtype, partitionable)
     height = p.multiply(total, p.subtract(1, sample))

@@ -13,7 +13,7 @@ import numpy as np
 from .._base import dtypes
 from .._graph import Node, definition
 from . import _primitives as p
-from . import reduction, threefry
+from . import statistical, threefry
 from ._loops import while_loop
 from ._rules import BROADCAST, broadcast_to, convert, full_like, scalar
 from .random import Shape, check_key, check_real, exponential_unit, normal_real, parameter, sample_shape, unit
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _any(condition: Node) -> Node:
-    result: Node = reduction.any(condition, None, False)
+    result: Node = statistical.any(condition, None, False)
     return result
 
 
@@ -156,9 +156,9 @@ def dirichlet(key: Node, alpha: Node, shape: Shape | None, dtype: DType, partiti
     alpha = parameter("dirichlet", "alpha", alpha, (*shape, alpha.shape[-1]), dtype)
     logs = _gamma(key, alpha, True, partitionable)
     last = alpha.ndim - 1
-    top = BROADCAST(reduction.max(logs, last, True), shape=alpha.shape, dimensions=tuple(range(alpha.ndim)))
+    top = BROADCAST(statistical.max(logs, last, True), shape=alpha.shape, dimensions=tuple(range(alpha.ndim)))
     scaled = p.exp(p.subtract(logs, top))
-    total = reduction.sum(scaled, last, None, True)
+    total = statistical.sum(scaled, last, None, True)
     return p.divide(scaled, broadcast_to(total, alpha.shape))
 
 

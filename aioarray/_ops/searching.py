@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from .._base import dtypes
 from .._graph import Node, definition
+from ._gather import GATHER, SCATTER
 from ._loops import while_loop
+from ._ordering import sort_key
 from ._primitives import (
     add,
     bit_and,
@@ -24,11 +26,9 @@ from ._primitives import (
     take_index,
 )
 from ._rules import broadcast_to, check_dtype, convert, full_like, normalize_axis, result_dtype, scalar
-from .gather import GATHER, SCATTER
-from .movement import nonzero_mask
-from .ordering import sort_key
-from .reduction import index_dtype
-from .scan import cumulative_sum
+from .cumulative import cumulative_sum
+from .manipulation import nonzero_mask
+from .statistical import index_dtype
 from .taking import take
 
 if TYPE_CHECKING:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from .._base import dtypes
 from .._graph import Node, definition
+from ._gather import GATHER, SCATTER
+from ._ordering import sort_key
 from ._primitives import (
     bit_and,
     bit_or,
@@ -21,13 +23,11 @@ from ._primitives import (
     subtract,
 )
 from ._rules import REAL_PART, broadcast_to, convert, result_dtype, scalar
-from .gather import GATHER, SCATTER
-from .ordering import sort_key
-from .reduction import any as _any
-from .reduction import index_dtype
-from .scan import cumulative_sum
+from .cumulative import cumulative_sum
 from .searching import search_keys
 from .sorting import argsort, sort_together
+from .statistical import any as _any
+from .statistical import index_dtype
 from .taking import take
 
 if TYPE_CHECKING:

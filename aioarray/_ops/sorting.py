@@ -8,6 +8,7 @@ import numpy as np
 
 from .._base import dtypes
 from .._graph import ArraySpec, Emitter, Graph, Node, Op, Specs, array_spec, definition, input_node, results
+from ._ordering import from_sort_key, is_negative, sort_key
 from ._primitives import (
     bit_and,
     bit_or,
@@ -26,8 +27,7 @@ from ._primitives import (
     transpose,
 )
 from ._rules import REAL_PART, check_dtype, convert, normalize_axis, stablehlo
-from .ordering import from_sort_key, is_negative, sort_key
-from .reduction import index_dtype
+from .statistical import index_dtype
 from .taking import take_along_axis
 
 Comparator = Callable[..., Node]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from .._base import dtypes
 from .._graph import Node, definition
+from ._gather import GATHER
 from ._primitives import reshape, transpose
 from ._rules import broadcast_shapes, broadcast_to, normalize_axis, scalar
-from .gather import GATHER
-from .indexing import from_end, getitem
+from .subscripts import from_end, getitem
 
 
 def _check_positions(function: str, indices: Node) -> None:

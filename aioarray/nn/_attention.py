@@ -11,9 +11,9 @@ from .._array import call
 from .._base import dtypes
 from .._graph import Node, definition
 from .._ops import _primitives as p
-from .._ops import reduction
+from .._ops import statistical
 from .._ops._rules import broadcast_to, check_dtype, convert, result_dtype, scalar
-from .._ops.contraction import DOT_GENERAL
+from .._ops.products import DOT_GENERAL
 
 if TYPE_CHECKING:
     from .._array import Array, ArrayLike
@@ -50,11 +50,11 @@ def _attention(
         scores = p.select(visible, scores, broadcast_to(scalar(-math.inf, sums), scores.shape))
     # No less than the least finite number: the powers of a query that sees nothing are then 0, not NaN.
     least = scalar(float(ml_dtypes.finfo(sums).min), sums)
-    greatest = reduction.REDUCE(scores, least, axes=(scores.ndim - 1,), combine="stablehlo.maximum")
+    greatest = statistical.REDUCE(scores, least, axes=(scores.ndim - 1,), combine="stablehlo.maximum")
     greatest = broadcast_to(p.reshape(greatest, (*greatest.shape, 1)), scores.shape)
     powers = p.exp(p.subtract(scores, greatest))
     # The greatest power is 1, so that this changes only the sum of a query that sees nothing, whose result is 0.
-    total = p.maximum(reduction.sum(powers, -1, None, True), 1)
+    total = p.maximum(statistical.sum(powers, -1, None, True), 1)
     share = p.divide(1, total)  # one quotient for each query: by each power it would take a third longer
     weights = convert(p.multiply(powers, broadcast_to(share, powers.shape)), dtype)
     result = _product(p.reshape(weights, (*lead, kv, groups * t, s)), value, n + 1, (n + 2, n + 1), sums)

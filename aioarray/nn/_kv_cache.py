@@ -9,8 +9,8 @@ from .._base import dtypes
 from .._functions.creation import zeros
 from .._graph import Node, definition
 from .._ops import _primitives as p
+from .._ops._gather import SCATTER
 from .._ops._rules import broadcast_to, convert
-from .._ops.gather import SCATTER
 
 if TYPE_CHECKING:
     from .._functions._arguments import DeviceLike, DTypeLike

@@ -12,7 +12,7 @@ from .._graph import Node, definition
 from .._ops import random
 from .._ops._primitives import add, divide, select, transpose
 from .._ops._rules import broadcast_to, check_dtype, convert, full_like, result_dtype, scalar
-from .._ops.contraction import DOT_GENERAL
+from .._ops.products import DOT_GENERAL
 from ..random._keys import KeyLike, opened
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from .._base import dtypes
 from .._functions._arguments import axis_of
 from .._graph import Node, definition
 from .._ops import _primitives as p
-from .._ops import reduction, rounding
+from .._ops import rounding, statistical
 from .._ops._rules import broadcast_to, check_dtype, convert, full_like, normalize_axis
-from .._ops.contraction import DOT_GENERAL
+from .._ops.products import DOT_GENERAL
 
 if TYPE_CHECKING:
     from typing import SupportsIndex
@@ -39,7 +39,7 @@ class QuantizedWeight(NamedTuple):
 
 def _divided(x: Node, axis: int) -> tuple[Node, Node]:
     """``x`` as int8 and its scales, which keep ``axis`` with length 1."""
-    greatest = reduction.max(p.absolute(x), axis, True)
+    greatest = statistical.max(p.absolute(x), axis, True)
     # Of zeros alone, any scale will do.
     scale = p.select(p.equal(greatest, 0), full_like(greatest, 1), greatest)
     scale = p.multiply(scale, 1 / LARGEST)

@@ -10,7 +10,7 @@ from .._array import call
 from .._base import dtypes
 from .._graph import Node, constant, definition
 from .._ops import _primitives as p
-from .._ops import reduction, trigonometric
+from .._ops import statistical, trigonometric
 from .._ops._rules import broadcast_to, check_dtype, convert
 from ._attention import stretches
 
@@ -29,7 +29,7 @@ def _rotary(x: Node, positions: Node, base: float, interleaved: bool) -> Node:
         raise ValueError(f"rotary_embedding: positions of shape {positions.shape} do not broadcast to {lead}")
     check_dtype("rotary_embedding", x, dtypes.REAL_FLOATING)
     half = x.shape[-1] // 2
-    wide = reduction.widened(x)
+    wide = statistical.widened(x)
     dtype = wide.dtype
     frequencies = constant((float(base) ** (-np.arange(half) / half)).astype(dtype))
     shape = (*lead, 1, half)

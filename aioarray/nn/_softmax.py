@@ -13,7 +13,7 @@ from .._functions.manipulation import expand_dims, squeeze
 from .._functions.statistical import mean, sum
 from .._graph import Node, definition
 from .._ops import _primitives
-from .._ops import reduction as reductions
+from .._ops import statistical as reductions
 from .._ops._rules import broadcast_to, convert, normalize_axis
 from ._precision import cast, widen
 

@@ -11,7 +11,7 @@ from .._array import Array, call, from_host
 from .._array.trees import register_tree_node
 from .._base import dtypes
 from .._functions._arguments import shape_of
-from .._ops import movement, random, threefry
+from .._ops import manipulation, random, threefry
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -80,7 +80,7 @@ class Key:
             raise TypeError("iteration over one key; split it into several: random.split(key)")
         if not len(self):
             return iter(())
-        rows = call(movement.unstack, (self._data,), 0)
+        rows = call(manipulation.unstack, (self._data,), 0)
         return iter([Key(row, self._partitionable) for row in rows])
 
     def __repr__(self) -> str:

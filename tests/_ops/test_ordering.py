@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from aioarray._graph import Definition
-from aioarray._ops import ordering
+from aioarray._ops import _ordering
 from tests._ops.evaluate import evaluate
 
 # Signalling NaN of bfloat16, cast to compare them.
@@ -21,7 +21,7 @@ EXHAUSTIVE = [np.float16, ml_dtypes.bfloat16, np.int16, np.uint16]
 
 
 def keys(x: np.ndarray, **options: bool) -> np.ndarray:
-    return np.asarray(evaluate(Definition("keys", lambda node: ordering.sort_key(node, **options)), x))
+    return np.asarray(evaluate(Definition("keys", lambda node: _ordering.sort_key(node, **options)), x))
 
 
 @pytest.mark.parametrize("dtype", EXHAUSTIVE)
@@ -46,8 +46,8 @@ def test_values_come_back(dtype: Any, descending: bool) -> None:
     got = evaluate(
         Definition(
             "there_and_back",
-            lambda node: ordering.from_sort_key(
-                ordering.sort_key(node, signed_zeros=True, descending=descending), node.dtype, descending=descending
+            lambda node: _ordering.from_sort_key(
+                _ordering.sort_key(node, signed_zeros=True, descending=descending), node.dtype, descending=descending
             ),
         ),
         x,

@@ -11,7 +11,7 @@ from aioarray._array import Array, call
 from aioarray._engine import Program, engine
 from aioarray._engine.cost import DEAR, QUICK, LaunchClass
 from aioarray._graph import array_spec
-from aioarray._ops import movement
+from aioarray._ops import manipulation
 
 from .work import LOST, full
 
@@ -65,4 +65,4 @@ def failing(
 
 def absurd() -> Array:
     """An Array that does not fit into any memory: a petabyte."""
-    return call(movement.broadcast_to, (full(()),), (1 << 24, 1 << 24))
+    return call(manipulation.broadcast_to, (full(()),), (1 << 24, 1 << 24))

@@ -17,7 +17,7 @@ import pytest
 import aioarray as aio
 from aioarray._array import call, from_host, unary
 from aioarray._engine import engine
-from aioarray._ops import elementwise, movement
+from aioarray._ops import elementwise, manipulation
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -32,7 +32,7 @@ tanh = functools.partial(unary, elementwise.tanh)
 
 
 def flip(x: aio.Array) -> aio.Array:
-    return call(movement.flip, (x,), None)
+    return call(manipulation.flip, (x,), None)
 
 
 def full(shape: tuple[int, ...], value: float = 1.0) -> aio.Array:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from aioarray._graph import Graph, lower
-from aioarray._ops import indexing
+from aioarray._ops import subscripts
 from tests._ops.evaluate import evaluate
 from tests._ops.nodes import node
 
@@ -83,7 +83,7 @@ def as_numpy(index: tuple[Any, ...], arrays: tuple[Any, ...]) -> tuple[Any, ...]
 
 @EACH_CASE
 def test_getitem(index: tuple[Any, ...], arrays: tuple[Any, ...]) -> None:
-    got, expected = evaluate(indexing.getitem, X, *arrays, static=(index,)), X[as_numpy(index, arrays)]
+    got, expected = evaluate(subscripts.getitem, X, *arrays, static=(index,)), X[as_numpy(index, arrays)]
     assert got.shape == expected.shape
     assert_array_equal(got, expected)
 
@@ -103,7 +103,7 @@ def test_setitem(index: tuple[Any, ...], arrays: tuple[Any, ...], mode: str) -> 
         expected[place] = UFUNCS[mode](expected[place], value)
     else:
         UFUNCS[mode].at(expected, place, value)
-    assert_allclose(evaluate(indexing.setitem, X, value, *arrays, static=(index, mode)), expected, rtol=1e-6)
+    assert_allclose(evaluate(subscripts.setitem, X, value, *arrays, static=(index, mode)), expected, rtol=1e-6)
 
 
 @st.composite
@@ -124,17 +124,17 @@ def test_any_basic_index(index: tuple[Any, ...]) -> None:
     place = as_numpy(index, ())
     # An ellipsis before the end moves what follows to the last axes.
     expected = x[place]
-    assert_array_equal(evaluate(indexing.getitem, x, static=(index,)), expected)
+    assert_array_equal(evaluate(subscripts.getitem, x, static=(index,)), expected)
     updated = x.copy()
     updated[place] = -expected - 1
-    assert_array_equal(evaluate(indexing.setitem, x, -expected - 1, static=(index, "set")), updated)
+    assert_array_equal(evaluate(subscripts.setitem, x, -expected - 1, static=(index, "set")), updated)
 
 
 def test_the_last_of_several_values_is_kept_and_others_combine() -> None:
     x, positions, value = np.ones(3), np.array([1, 1, 1]), np.array([2.0, 3.0, 4.0])
-    assert evaluate(indexing.setitem, x, value, positions, static=((A0,), "set")).tolist() == [1, 4, 1]
-    assert evaluate(indexing.setitem, x, value, positions, static=((A0,), "add")).tolist() == [1, 10, 1]
-    assert evaluate(indexing.setitem, x, value, positions, static=((A0,), "multiply")).tolist() == [1, 24, 1]
+    assert evaluate(subscripts.setitem, x, value, positions, static=((A0,), "set")).tolist() == [1, 4, 1]
+    assert evaluate(subscripts.setitem, x, value, positions, static=((A0,), "add")).tolist() == [1, 10, 1]
+    assert evaluate(subscripts.setitem, x, value, positions, static=((A0,), "multiply")).tolist() == [1, 24, 1]
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", "uint64"])
@@ -143,26 +143,26 @@ def test_positions_out_of_range(dtype: str) -> None:
     bounds = np.iinfo(dtype)
     positions = np.array([bounds.min, bounds.max, 0], dtype)
     nearest = [int(min(max(p + 300 if p < 0 else p, 0), 299)) for p in positions.tolist()]
-    assert evaluate(indexing.getitem, x, positions, static=((A0,),)).tolist() == nearest
+    assert evaluate(subscripts.getitem, x, positions, static=((A0,),)).tolist() == nearest
     inside = [p + 300 if p < 0 else p for p in positions.tolist()]
     expected = x.copy()
     expected[[p for p in inside if 0 <= p < 300]] = -1
-    assert_array_equal(evaluate(indexing.setitem, x, -1, positions, static=((A0,), "set")), expected)
+    assert_array_equal(evaluate(subscripts.setitem, x, -1, positions, static=((A0,), "set")), expected)
 
 
 def test_values_are_cast_and_stretched() -> None:
     x = np.zeros((2, 3), np.int32)
-    got = evaluate(indexing.setitem, x, np.array([[1.9], [-1.9]]), static=((cut(), cut(1, 3)), "set"))
+    got = evaluate(subscripts.setitem, x, np.array([[1.9], [-1.9]]), static=((cut(), cut(1, 3)), "set"))
     assert got.tolist() == [[0, 1, 1], [0, -1, -1]]
     # As NumPy, leading axes of length 1 may be too many.
-    assert evaluate(indexing.setitem, x, np.ones((1, 1, 3)), static=((0,), "set"))[0].tolist() == [1, 1, 1]
+    assert evaluate(subscripts.setitem, x, np.ones((1, 1, 3)), static=((0,), "set"))[0].tolist() == [1, 1, 1]
 
 
 def test_booleans_combine_logically() -> None:
     x = np.array([True, False, True])
     other = np.array([False, False, True])
     results = {
-        mode: evaluate(indexing.setitem, x, other, static=((cut(),), mode)).tolist()
+        mode: evaluate(subscripts.setitem, x, other, static=((cut(),), mode)).tolist()
         for mode in ("set", "add", "multiply", "min", "max")
     }
     assert results == {
@@ -177,38 +177,38 @@ def test_booleans_combine_logically() -> None:
 def test_static_positions_raise_where_they_are_out_of_range() -> None:
     x = node((3, 4))
     with pytest.raises(IndexError, match=r"getitem: index 3 is out of bounds for axis 0 of length 3; use -3\.\.2"):
-        indexing.getitem(x, (3,))
+        subscripts.getitem(x, (3,))
     with pytest.raises(IndexError, match=r"setitem: index -5 is out of bounds for axis 1 of length 4"):
-        indexing.setitem(x, node(()), (0, -5), "set")
+        subscripts.setitem(x, node(()), (0, -5), "set")
     with pytest.raises(IndexError, match="3 indices for an array of shape"):
-        indexing.getitem(x, (0, 0, 0))
+        subscripts.getitem(x, (0, 0, 0))
     with pytest.raises(IndexError, match="2 ellipses"):
-        indexing.getitem(x, (..., ...))
+        subscripts.getitem(x, (..., ...))
     with pytest.raises(ValueError, match="step of a slice is 0"):
-        indexing.getitem(x, (cut(0, 1, 0),))
+        subscripts.getitem(x, (cut(0, 1, 0),))
     with pytest.raises(IndexError, match="length 0 has no element"):
-        indexing.getitem(node((0,)), node((2,), "int32"), (A0,))
+        subscripts.getitem(node((0,)), node((2,), "int32"), (A0,))
     with pytest.raises(IndexError, match="dtype float32; it takes integer"):
-        indexing.getitem(x, node((2,)), (A0,))
+        subscripts.getitem(x, node((2,)), (A0,))
 
 
 def test_values_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match=r"shape \(2,\) does not stretch to the indexed shape \(4,\)"):
-        indexing.setitem(node((3, 4)), node((2,)), (0,), "set")
+        subscripts.setitem(node((3, 4)), node((2,)), (0,), "set")
     with pytest.raises(ValueError, match="does not stretch"):
-        indexing.setitem(node((4,)), node((2, 4)), (cut(),), "set")
+        subscripts.setitem(node((4,)), node((2, 4)), (cut(),), "set")
     with pytest.raises(TypeError, match="complex64 value does not fit"):
-        indexing.setitem(node((3,)), node((), "complex64"), (0,), "set")
+        subscripts.setitem(node((3,)), node((), "complex64"), (0,), "set")
     with pytest.raises(TypeError, match="no order"):
-        indexing.setitem(node((3,), "complex64"), node(()), (0,), "max")
+        subscripts.setitem(node((3,), "complex64"), node(()), (0,), "max")
     with pytest.raises(ValueError, match="mode 'xor' is not known"):
-        indexing.setitem(node((3,)), node(()), (0,), "xor")
+        subscripts.setitem(node((3,)), node(()), (0,), "xor")
 
 
 @pytest.mark.parametrize("index", [(1,), (cut(0, 3, 2),), (cut(0, 2), 1), (("dynamic", 0),)], ids=str)
 def test_basic_indices_lower_to_one_slice(index: tuple[Any, ...]) -> None:
     x, start = node((3, 4)), node((), "int32")
     arrays = (start,) if index == (("dynamic", 0),) else ()
-    text = lower.lower(Graph("getitem", (x, *arrays), (indexing.getitem(x, *arrays, index),)))
+    text = lower.lower(Graph("getitem", (x, *arrays), (subscripts.getitem(x, *arrays, index),)))
     assert text.count('"stablehlo.slice"') + text.count('"stablehlo.dynamic_slice"') == 1
     assert "gather" not in text

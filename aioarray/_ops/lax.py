@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .._base import dtypes
 from .._graph import ArraySpec, Emitter, Graph, Node, Op, Specs, array_spec, results
+from ._gather import DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE
 from ._primitives import maximum, minimum, reshape
 from ._rules import convert, scalar
-from .gather import DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._base import dtypes
-from . import _elementary, _primitives, reduction
+from . import _elementary, _primitives, statistical
 from ._builders import binary, unary
 from ._loops import while_loop
 from ._primitives import select
@@ -34,7 +34,7 @@ def _count_bits(x: Node) -> Node:
 
 def _greatest_common_divisor(x: Node, y: Node) -> Node:
     def going(a: Node, b: Node) -> Node:
-        return reduction.any(_primitives.not_equal(b, 0), None, False)
+        return statistical.any(_primitives.not_equal(b, 0), None, False)
 
     def step(a: Node, b: Node) -> tuple[Node, Node]:
         done = _primitives.equal(b, 0)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from .._base import dtypes
 from .._graph import Node, definition
+from ._gather import DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE, GATHER, SCATTER
 from ._primitives import (
     add,
     bit_and,
@@ -33,8 +34,7 @@ from ._primitives import (
     slice_region,
 )
 from ._rules import broadcast_shapes, broadcast_to, convert, scalar
-from .gather import DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE, GATHER, SCATTER
-from .movement import PAD, REVERSE, nonzero_mask
+from .manipulation import PAD, REVERSE, nonzero_mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable

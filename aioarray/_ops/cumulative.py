@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .._graph import ArraySpec, Emitter, Node, Op, definition
 from ._primitives import concatenate, reshape
 from ._rules import broadcast_to, convert, int_array, normalize_axis, scalar
-from .reduction import accumulation_dtype, numeric_cast, widened
+from .statistical import accumulation_dtype, numeric_cast, widened
 
 if TYPE_CHECKING:
     from .._base.dtypes import DType

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aioarray._ops import arithmetic, integer
+from aioarray._ops import arithmetic, bitwise
 from tests._ops.evaluate import evaluate
 from tests._ops.numbers import assert_same, pairs
 
@@ -23,7 +23,7 @@ def test_divisors_and_multiples(name: str, dtype: str) -> None:
     x, y = pairs(numbers(dtype)[:10] if name == "lcm" else numbers(dtype))
     if np.iinfo(dtype).min < 0:
         x, y = np.concatenate([x, -x]), np.concatenate([y, y])
-    assert_same(evaluate(getattr(integer, name), x, y), getattr(np, name)(x, y), x, y)
+    assert_same(evaluate(getattr(bitwise, name), x, y), getattr(np, name)(x, y), x, y)
 
 
 def test_the_longest_euclidean_division_ends() -> None:
@@ -31,19 +31,19 @@ def test_the_longest_euclidean_division_ends() -> None:
     a, b = 1, 1
     while a + b < 2**63:
         a, b = a + b, a
-    assert evaluate(integer.gcd, np.array(a), np.array(b)) == 1
+    assert evaluate(bitwise.gcd, np.array(a), np.array(b)) == 1
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_counts_of_bits(dtype: str) -> None:
     x = numbers(dtype)
-    assert_same(evaluate(integer.bitwise_count, x), np.bitwise_count(x), x)
+    assert_same(evaluate(bitwise.bitwise_count, x), np.bitwise_count(x), x)
 
 
 @pytest.mark.parametrize("dtype", [*DTYPES, "bool"])
 def test_inverted_bits(dtype: str) -> None:
     x = np.array([True, False]) if dtype == "bool" else numbers(dtype)
-    assert_same(evaluate(integer.bitwise_invert, x), ~x, x)
+    assert_same(evaluate(bitwise.bitwise_invert, x), ~x, x)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -52,8 +52,8 @@ def test_shifts_by_the_width_and_more_leave_only_the_sign(dtype: str) -> None:
     x, amount = pairs(
         np.array([1, 5, np.iinfo(dtype).max, np.iinfo(dtype).min, width - 1, width, width + 1, 100], dtype)
     )
-    assert_same(evaluate(integer.bitwise_left_shift, x, amount), np.left_shift(x, amount), x, amount)
-    assert_same(evaluate(integer.bitwise_right_shift, x, amount), np.right_shift(x, amount), x, amount)
+    assert_same(evaluate(bitwise.bitwise_left_shift, x, amount), np.left_shift(x, amount), x, amount)
+    assert_same(evaluate(bitwise.bitwise_right_shift, x, amount), np.right_shift(x, amount), x, amount)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from .._base import config, dtypes
 from .._graph import Node, definition
+from ._gather import SCATTER
 from ._primitives import less, minimum, reshape, select
 from ._rules import broadcast_to, convert, scalar
-from .gather import SCATTER
 
 
 @definition

@@ -26,7 +26,7 @@ from ._primitives import (
     subtract,
 )
 from ._rules import REAL_PART, broadcast_to, check_dtype, convert, int_array, normalize_axes, scalar
-from .movement import nonzero_mask
+from .manipulation import nonzero_mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
