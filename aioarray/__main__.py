@@ -93,12 +93,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from .serving import _server
-    from .serving._resolve import ModelOptions
+    from .serving.models.resolve import ModelOptions
+    from .serving.process import server
 
     batcher = {"max_delay": options.max_delay, "max_queue": options.max_queue, "max_wait": options.max_wait}
     keys = [*options.api_key, *filter(None, os.environ.get("AIOARRAY_API_KEYS", "").split(","))]
-    chosen = _server.ServeOptions(
+    chosen = server.ServeOptions(
         model=options.model,
         models=ModelOptions(
             tuple(options.input),
@@ -120,14 +120,14 @@ def _serve(options: argparse.Namespace) -> int:
         log_level=options.log_level,
     )
     try:
-        listener = _server.listen(options.host, options.port)
+        listener = server.listen(options.host, options.port)
     except OSError as error:
         print(f"aioarray serve: {options.host}, port {options.port}: {error}", file=sys.stderr)
         return 1
     with listener:
         if options.workers == 1:
-            return _server.serve_here(chosen, listener, _server.say_line)
-        return _server.serve_many(chosen, listener, _server.say_line)
+            return server.serve_here(chosen, listener, server.say_line)
+        return server.serve_many(chosen, listener, server.say_line)
 
 
 if __name__ == "__main__":

@@ -13,23 +13,23 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from ._batcher import Batcher
-from ._disconnect import ClientGoneError, cancel_on_disconnect
-from ._inputs import TensorSpec
-from ._model import Model
-from ._registry import NotReadyError, Registry, UnknownModelError
-from ._slots import Slots
-from ._statistics import BatcherStats, BucketStats, Histogram
-from ._streams import Stream, StreamBatcher
-from ._text import Embedded, TextEmbedder
-from ._watchdog import LoopLag, Watchdog
+from .batching.batcher import Batcher
+from .batching.inputs import TensorSpec
+from .batching.slots import Slots
+from .batching.statistics import BatcherStats, BucketStats, Histogram
+from .batching.stream_batcher import Stream, StreamBatcher
+from .http.disconnect import ClientGoneError, cancel_on_disconnect
+from .http.watchdog import LoopLag, Watchdog
+from .models.model import Model
+from .models.registry import NotReadyError, Registry, UnknownModelError
+from .models.text import Embedded, TextEmbedder
 
 if TYPE_CHECKING:
-    from ._app import create_app as create_app
-    from ._dependencies import ArrayResponse as ArrayResponse
-    from ._dependencies import BatchCall as BatchCall
-    from ._dependencies import calling as calling
-    from ._dependencies import lifespan as lifespan
+    from .http.app import create_app as create_app
+    from .http.dependencies import ArrayResponse as ArrayResponse
+    from .http.dependencies import BatchCall as BatchCall
+    from .http.dependencies import calling as calling
+    from .http.dependencies import lifespan as lifespan
 
 _OF_FASTAPI = {
     "ArrayResponse": "_dependencies",

@@ -9,8 +9,9 @@ import pytest
 
 starlette_requests = pytest.importorskip("starlette.requests", reason="Starlette is not installed")
 
-from aioarray.serving import ClientGoneError, _bodies  # noqa: E402
-from aioarray.serving._failures import RefusedError  # noqa: E402
+from aioarray.serving import ClientGoneError
+from aioarray.serving.http import bodies
+from aioarray.serving.http.failures import RefusedError  # noqa: E402
 from tests.serving.runners import on_asyncio  # noqa: E402
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def part(data: bytes, more: bool = True) -> dict[str, Any]:
 
 def read(messages: Sequence[dict[str, Any]], limit: int = 10, **headers: str) -> bytes:
     async def main() -> bytes:
-        return await _bodies.read_body(request_of(messages, **headers), limit)
+        return await bodies.read_body(request_of(messages, **headers), limit)
 
     found: bytes = on_asyncio(main)
     return found
@@ -54,7 +55,7 @@ def test_a_body_that_is_larger_than_it_has_claimed() -> None:
 
 
 def test_a_body_that_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_bodies, "SECONDS", 0.0)
+    monkeypatch.setattr(bodies, "SECONDS", 0.0)
     with pytest.raises(RefusedError, match="did not come within 0 s") as caught:
         read([part(b"123")])
     assert caught.value.status == 408

@@ -13,7 +13,7 @@ import pytest
 import aioarray as aio
 from aioarray import errors
 from aioarray.serving import Batcher, Registry, StreamBatcher, cancel_on_disconnect
-from aioarray.serving._cancellation import CancelledWithinError
+from aioarray.serving.batching.cancellation import CancelledWithinError
 from tests.serving.runners import RUNNERS, Asking, Gated, on_asyncio, settle
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ import pytest
 
 from aioarray import errors
 from aioarray.serving import Batcher, StreamBatcher
-from aioarray.serving._cancellation import CancelledWithinError
+from aioarray.serving.batching.cancellation import CancelledWithinError
 from tests.serving.runners import RUNNERS
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import numpy as np
 import prometheus_client
 import pytest
 
-from aioarray.serving._metrics import Collector
-from aioarray.serving._numbers import ended, merged, snapshot, stats_of
-from aioarray.serving._siblings import Siblings, end, siblings
+from aioarray.serving.http.metrics import Collector
+from aioarray.serving.http.siblings import Siblings, end, siblings
+from aioarray.serving.http.snapshot import ended, merged, snapshot, stats_of
 from tests.serving.clients import affine, letters, serving, tensor
 from tests.serving.runners import on_asyncio
 

@@ -12,7 +12,8 @@ import pytest
 
 import aioarray as aio
 from aioarray.__main__ import main, parser
-from aioarray.serving import Batcher, Model, NotReadyError, Registry, TensorSpec, Watchdog, _corpus, _resolve
+from aioarray.serving import Batcher, Model, NotReadyError, Registry, TensorSpec, Watchdog, _corpus
+from aioarray.serving.models import resolve
 from tests.serving.clients import LOST, Held, affine, httpx, until
 
 fastapi = pytest.importorskip("fastapi", reason="FastAPI is not installed")
@@ -20,11 +21,11 @@ fastapi = pytest.importorskip("fastapi", reason="FastAPI is not installed")
 if TYPE_CHECKING:
     from pathlib import Path
 
-NO_OPTIONS = _resolve.ModelOptions()
+NO_OPTIONS = resolve.ModelOptions()
 
 
 def resolve(text: str, **options: Any) -> list[Model]:
-    return asyncio.run(_resolve.resolve(text, _resolve.ModelOptions(**options)))
+    return asyncio.run(resolve.resolve(text, resolve.ModelOptions(**options)))
 
 
 def test_models_by_module_and_attribute() -> None:
@@ -54,9 +55,9 @@ def test_models_that_are_none(text: str, options: dict[str, Any], error: type[Ex
 
 
 def test_inputs_and_buckets_as_they_are_typed() -> None:
-    assert repr(_resolve.parse_input("tokens:int32:length,2")) == repr(("tokens", TensorSpec(("length", 2), "int32")))
-    assert _resolve.parse_input("x:float32:")[1].shape == ()
-    assert _resolve.parse_buckets(["1,2", "tokens=16,32"]) == {"batch": (1, 2), "tokens": (16, 32)}
+    assert repr(resolve.parse_input("tokens:int32:length,2")) == repr(("tokens", TensorSpec(("length", 2), "int32")))
+    assert resolve.parse_input("x:float32:")[1].shape == ()
+    assert resolve.parse_buckets(["1,2", "tokens=16,32"]) == {"batch": (1, 2), "tokens": (16, 32)}
 
 
 @pytest.mark.asyncio
@@ -67,7 +68,7 @@ async def test_models_of_files(tmp_path: Path) -> None:
     path = tmp_path / "both.bin"
     scale = aio.ShapeDtype((4, 1), "float32")
     path.write_bytes(aio.export.serialize(both, aio.ShapeDtype((4, 3), "float32"), scale=scale))
-    (model,) = await _resolve.resolve(str(path), NO_OPTIONS)
+    (model,) = await resolve.resolve(str(path), NO_OPTIONS)
     assert model.name == "both"
     async with Registry([model]) as registry:
         await registry.settled.wait()

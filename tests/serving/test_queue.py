@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from aioarray.errors import DeadlineError, QueueFullError
-from aioarray.serving._estimates import Estimates
-from aioarray.serving._queue import SWEEP, BatchQueue
-from aioarray.serving._requests import Batch, Request
-from aioarray.serving._sizes import BatchSizes
+from aioarray.serving.batching.estimates import Estimates
+from aioarray.serving.batching.queue import SWEEP, BatchQueue
+from aioarray.serving.batching.requests import Batch, Request
+from aioarray.serving.batching.sizes import BatchSizes
 
 
 def make(estimates: Estimates | None = None, **options: Any) -> BatchQueue:

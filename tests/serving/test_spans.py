@@ -8,7 +8,8 @@ import anyio
 import numpy as np
 import pytest
 
-from aioarray.serving import Batcher, _spans
+from aioarray.serving import Batcher
+from aioarray.serving.batching import spans
 from tests.serving.runners import RUNNERS
 
 trace = pytest.importorskip("opentelemetry.sdk.trace", reason="opentelemetry-sdk is not installed")
@@ -22,7 +23,7 @@ def exporter(monkeypatch: pytest.MonkeyPatch) -> Any:
     memory = export.InMemorySpanExporter()
     provider = trace.TracerProvider()
     provider.add_span_processor(simple.SimpleSpanProcessor(memory))
-    monkeypatch.setattr(_spans._trace, "get_tracer", provider.get_tracer)
+    monkeypatch.setattr(spans._trace, "get_tracer", provider.get_tracer)
     memory.tracer = provider.get_tracer("test")
     return memory
 
@@ -67,8 +68,8 @@ def test_a_batch_is_linked_to_its_requests(exporter: Any) -> None:
 
 
 def test_without_opentelemetry_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_spans, "_trace", None)
-    assert _spans.current() is None
+    monkeypatch.setattr(spans, "_trace", None)
+    assert spans.current() is None
 
     async def main() -> None:
         async with Batcher(lambda x: x) as batcher:

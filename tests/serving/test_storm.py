@@ -19,7 +19,7 @@ import pytest
 import aioarray as aio
 from aioarray import errors
 from aioarray.serving import Batcher, TensorSpec
-from aioarray.serving._requests import Request
+from aioarray.serving.batching.requests import Request
 from tests.serving.runners import RUNNERS, Runner
 
 CLIENTS = 2000

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from aioarray.errors import InvalidInputError
-from aioarray.serving import _binary, _tensors
+from aioarray.serving.http import binary
+from aioarray.serving.models import tensors
 
-NUMBERS = {name: dtype for name, dtype in _tensors.DATATYPES.items() if name != "BYTES"}
+NUMBERS = {name: dtype for name, dtype in tensors.DATATYPES.items() if name != "BYTES"}
 
 
 @given(data=st.data(), name=st.sampled_from(sorted(set(NUMBERS) - {"BF16"})))
@@ -26,21 +27,21 @@ def test_arrays_come_back_from_json_and_from_bytes(data: st.DataObject, name: st
     finite = {"allow_nan": False, "allow_infinity": False} if NUMBERS[name].kind == "f" else {}
     elements = npst.from_dtype(NUMBERS[name], **finite)  # type: ignore[arg-type]
     array = data.draw(npst.arrays(NUMBERS[name], shape, elements=elements))
-    values = _tensors.to_json(array, "y")
-    np.testing.assert_array_equal(_tensors.from_json(values, name, shape, "x"), array)
+    values = tensors.to_json(array, "y")
+    np.testing.assert_array_equal(tensors.from_json(values, name, shape, "x"), array)
     if array.ndim:
-        np.testing.assert_array_equal(_tensors.from_json(array.tolist(), name, shape, "x"), array)
+        np.testing.assert_array_equal(tensors.from_json(array.tolist(), name, shape, "x"), array)
     np.testing.assert_array_equal(
-        _binary.from_bytes(memoryview(_binary.to_bytes(array)), name, shape, "x"), array, strict=True
+        binary.from_bytes(memoryview(binary.to_bytes(array)), name, shape, "x"), array, strict=True
     )
 
 
 def test_bfloat16() -> None:
     array = np.array([1.5, -2.0, 3.140625], ml_dtypes.bfloat16)
-    assert _tensors.datatype(array.dtype) == "BF16"
-    assert _tensors.to_json(array, "y") == [1.5, -2.0, 3.140625]
-    np.testing.assert_array_equal(_tensors.from_json([1.5, -2, 3.14], "BF16", (3,), "x"), array)
-    np.testing.assert_array_equal(_binary.from_bytes(memoryview(array.tobytes()), "BF16", (3,), "x"), array)
+    assert tensors.datatype(array.dtype) == "BF16"
+    assert tensors.to_json(array, "y") == [1.5, -2.0, 3.140625]
+    np.testing.assert_array_equal(tensors.from_json([1.5, -2, 3.14], "BF16", (3,), "x"), array)
+    np.testing.assert_array_equal(binary.from_bytes(memoryview(array.tobytes()), "BF16", (3,), "x"), array)
 
 
 @given(st.lists(st.binary(max_size=20), max_size=8))
@@ -48,14 +49,14 @@ def test_bfloat16() -> None:
 def test_bytes_come_back(texts: list[bytes]) -> None:
     array = np.empty(len(texts), object)
     array[:] = texts
-    back = _binary.from_bytes(memoryview(_binary.to_bytes(array)), "BYTES", array.shape, "x")
+    back = binary.from_bytes(memoryview(binary.to_bytes(array)), "BYTES", array.shape, "x")
     assert back.tolist() == texts
 
 
 def test_strings_come_back() -> None:
-    array = _tensors.from_json(["", "héllo", "\x00"], "BYTES", (3,), "x")
+    array = tensors.from_json(["", "héllo", "\x00"], "BYTES", (3,), "x")
     assert array.tolist() == [b"", "héllo".encode(), b"\x00"]
-    assert _tensors.to_json(array, "y") == ["", "héllo", "\x00"]
+    assert tensors.to_json(array, "y") == ["", "héllo", "\x00"]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_strings_come_back() -> None:
 )
 def test_json_that_is_not_the_tensor_it_claims(data: Any, name: str, shape: tuple[int, ...], reason: str) -> None:
     with pytest.raises(InvalidInputError, match=reason):
-        _tensors.from_json(data, name, shape, "x")
+        tensors.from_json(data, name, shape, "x")
 
 
 @pytest.mark.parametrize(
@@ -109,19 +110,19 @@ def test_json_that_is_not_the_tensor_it_claims(data: Any, name: str, shape: tupl
 )
 def test_bytes_that_are_not_the_tensor_they_claim(data: bytes, name: str, shape: tuple[int, ...], reason: str) -> None:
     with pytest.raises(InvalidInputError, match=reason):
-        _binary.from_bytes(memoryview(data), name, shape, "x")
+        binary.from_bytes(memoryview(data), name, shape, "x")
 
 
 @pytest.mark.parametrize("shape", [None, "3", 3, [-1], [1.0], [True], ["1"], [None], [1 << 41], [2**63], [1] * 33])
 def test_shapes_that_are_none(shape: object) -> None:
     with pytest.raises(InvalidInputError, match="shape"):
-        _tensors.read_shape(shape, "x")
+        tensors.read_shape(shape, "x")
 
 
 @pytest.mark.parametrize("name", [None, 1, [], "fp32", "FLOAT", "FP32 ", "", "X" * 10_000])
 def test_data_types_that_are_none(name: object) -> None:
     with pytest.raises(InvalidInputError, match="datatype") as caught:
-        _tensors.read_datatype(name, "x")
+        tensors.read_datatype(name, "x")
     assert len(str(caught.value)) < 400
 
 
@@ -130,9 +131,9 @@ def test_a_claim_allocates_nothing() -> None:
     try:
         for name in ("FP64", "BYTES"):
             with pytest.raises(InvalidInputError):
-                _binary.from_bytes(memoryview(b"1234"), name, (1 << 35,), "x")
+                binary.from_bytes(memoryview(b"1234"), name, (1 << 35,), "x")
             with pytest.raises(InvalidInputError):
-                _tensors.from_json([1], name, (1 << 35,), "x")
+                tensors.from_json([1], name, (1 << 35,), "x")
         assert tracemalloc.get_traced_memory()[1] < 1 << 20
     finally:
         tracemalloc.stop()
@@ -143,11 +144,11 @@ def test_a_claim_allocates_nothing() -> None:
 def test_json_has_no_word_for_it(value: float, dtype: Any) -> None:
     array = np.array([1.0, value], dtype)
     with pytest.raises(InvalidInputError, match="ask for binary data"):
-        _tensors.to_json(array, "output 'y'")
-    back = _binary.from_bytes(memoryview(_binary.to_bytes(array)), _tensors.datatype(array.dtype), (2,), "x")
+        tensors.to_json(array, "output 'y'")
+    back = binary.from_bytes(memoryview(binary.to_bytes(array)), tensors.datatype(array.dtype), (2,), "x")
     assert back.tobytes() == array.tobytes()
 
 
 def test_dtypes_without_a_name() -> None:
     with pytest.raises(TypeError, match="complex64"):
-        _tensors.datatype(np.dtype(np.complex64))
+        tensors.datatype(np.dtype(np.complex64))
