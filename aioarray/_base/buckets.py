@@ -6,10 +6,12 @@ Pure functions of shapes and host arrays. ``jit`` pads the arguments of a call s
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import numpy as np
 
 # Names to lengths.
 Lengths: TypeAlias = dict[str, int]

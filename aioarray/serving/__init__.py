@@ -17,7 +17,8 @@ from .batching.batcher import Batcher
 from .batching.inputs import TensorSpec
 from .batching.slots import Slots
 from .batching.statistics import BatcherStats, BucketStats, Histogram
-from .batching.stream_batcher import Stream, StreamBatcher
+from .batching.stream_batcher import StreamBatcher
+from .batching.streams import Stream
 from .http.disconnect import ClientGoneError, cancel_on_disconnect
 from .http.watchdog import LoopLag, Watchdog
 from .models.model import Model
@@ -32,11 +33,11 @@ if TYPE_CHECKING:
     from .http.dependencies import lifespan as lifespan
 
 _OF_FASTAPI = {
-    "ArrayResponse": "_dependencies",
-    "BatchCall": "_dependencies",
-    "calling": "_dependencies",
-    "create_app": "_app",
-    "lifespan": "_dependencies",
+    "ArrayResponse": "dependencies",
+    "BatchCall": "dependencies",
+    "calling": "dependencies",
+    "create_app": "app",
+    "lifespan": "dependencies",
 }
 
 __all__ = [
@@ -68,7 +69,7 @@ def __getattr__(name: str) -> Any:
     if name not in _OF_FASTAPI:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        module = importlib.import_module(f"{__name__}.{_OF_FASTAPI[name]}")
+        module = importlib.import_module(f"{__name__}.http.{_OF_FASTAPI[name]}")
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"aio.serving.{name} needs {error.name}: pip install 'aioarray[serving]'", name=error.name

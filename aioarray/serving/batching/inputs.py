@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import bisect
 import functools
+import itertools
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -14,17 +14,17 @@ import aioarray as aio
 
 from ..._array import trees
 from ..._base import dtypes
+from ..._base.buckets import LengthBuckets, Lengths, checked_sizes, next_size, pad_into, resized
 from ..._base.errors import InvalidInputError
-from .sizes import checked_sizes
+from ..._xla import empty_aligned
 
 if TYPE_CHECKING:
     from .requests import Part
 
-# Device buffers can be host memory that begins at a multiple of this: then nothing is copied again.
-ALIGNMENT: Final = 64
 BATCH: Final = "batch"
 # Layouts that are known at a time.
 LAYOUTS: Final = 1024
+DEFAULT_MAX: Final = 32  # rows of a batch
 
 
 class TensorSpec:
@@ -50,6 +50,26 @@ class TensorSpec:
     def __repr__(self) -> str:
         pad = f", pad={self.pad!r}" if self.pad != 0 else ""
         return f"TensorSpec({self.shape}, {self.dtype.name!r}{pad})"
+
+
+class BatchSizes:
+    """Batch sizes: given ones, powers of two up to the largest (``sizes=None``), or every number (an empty tuple)."""
+
+    def __init__(self, name: str, sizes: Sequence[int] | None, largest: int | None) -> None:
+        if sizes is None:
+            largest = largest or DEFAULT_MAX
+            sizes = [*(1 << k for k in range((largest - 1).bit_length())), largest]
+        self.sizes = checked_sizes(name, "batches", sizes) if sizes else ()
+        self.largest = largest or (self.sizes[-1] if self.sizes else DEFAULT_MAX)
+        if self.sizes and self.sizes[-1] < self.largest:
+            raise ValueError(
+                f"{name}: max_batch_size is {self.largest}, but the largest bucket of batches is {self.sizes[-1]}; "
+                "add one for it"
+            )
+
+    def padded(self, rows: int) -> int:
+        """The size that a batch of ``rows`` is computed in."""
+        return (next_size(self.sizes, rows) or self.sizes[-1]) if self.sizes else rows
 
 
 class Layout:
@@ -93,25 +113,18 @@ class Inputs:
 
     def __init__(self, name: str, specs: Any, buckets: Mapping[str, Sequence[int]]) -> None:
         self._name = name
-        self._buckets = {
-            length: sorted(set(checked_sizes(name, repr(length), sizes)))
-            for length, sizes in buckets.items()
-            if length != BATCH
-        }
-        self.names = tuple(self._buckets)
+        self._buckets = LengthBuckets(name, {length: buckets[length] for length in buckets if length != BATCH})
+        self.names = tuple(self._buckets.sizes)
         self.specs: list[TensorSpec] | None = None
         self._layouts: dict[Any, Layout] = {}
         self._dtypes: tuple[np.dtype[Any], ...] = ()  # of specs
         self._fixed: list[Any] | None = None  # the shapes of specs, if these have lengths for all dimensions
         self._structure: Any = None
         self._known: set[np.dtype[Any]] = set()  # dtypes that devices have, as far as they have come
-        for length, sizes in self._buckets.items():
-            if not sizes:
-                raise ValueError(f"{name}: the buckets of {length!r} are {sizes}; give sizes of 1 or more")
         if specs is None:
-            if self._buckets:
+            if self.names:
                 raise ValueError(
-                    f"{name}: there are buckets for {', '.join(self._buckets)}; give specs, which say what axes have "
+                    f"{name}: there are buckets for {', '.join(self.names)}; give specs, which say what axes have "
                     "these lengths"
                 )
             return
@@ -119,12 +132,13 @@ class Inputs:
         self.specs = [self._spec(leaf) for leaf in leaves]
         self._dtypes = tuple([spec.dtype for spec in self.specs])
         self._paths = [_path(path) for path in trees.paths(specs)]
-        if not any(n is None or isinstance(n, str) for spec in self.specs for n in spec.shape):
+        self._axes = [[(axis, n) for axis, n in enumerate(spec.shape) if isinstance(n, str)] for spec in self.specs]
+        used = {length for axes in self._axes for _, length in axes}
+        if not used and not any(None in spec.shape for spec in self.specs):
             self._fixed = [spec.shape for spec in self.specs]
-        used = {n for spec in self.specs for n in spec.shape if isinstance(n, str)}
-        if used != set(self._buckets):
+        if used != set(self.names):
             raise ValueError(
-                f"{name}: the specs have the lengths {sorted(used)}, and buckets are given for {sorted(self._buckets)}"
+                f"{name}: the specs have the lengths {sorted(used)}, and buckets are given for {sorted(self.names)}"
             )
 
     def _spec(self, leaf: Any) -> TensorSpec:
@@ -145,12 +159,12 @@ class Inputs:
                 made[name] = _key
             elif what == BATCH:
                 made[name] = _batch_mask
-            elif what in self._buckets:
+            elif what in self.names:
                 made[name] = functools.partial(_mask, self.names.index(what))
-            elif what.startswith("len(") and what[4:-1] in self._buckets:
+            elif what.startswith("len(") and what[4:-1] in self.names:
                 made[name] = functools.partial(_lengths, self.names.index(what[4:-1]))
             else:
-                known = ["key", BATCH, *self._buckets, *(f"len({length})" for length in self._buckets)]
+                known = ["key", BATCH, *self.names, *(f"len({length})" for length in self.names)]
                 raise ValueError(f"{self._name}: arguments asks for {what!r}, which is not one of {', '.join(known)}")
         return made
 
@@ -241,34 +255,22 @@ class Inputs:
     def _padded(self, shapes: list[tuple[int, ...]]) -> tuple[list[tuple[int, ...]], tuple[int, ...], tuple[int, ...]]:
         """The shapes with named lengths padded; these lengths; and the sizes."""
         assert self.specs is not None
-        actual: dict[str, int] = {}
+        found: Lengths = {}
         for place, (shape, spec) in enumerate(zip(shapes, self.specs, strict=True)):
-            if len(shape) != len(spec.shape):
+            if len(shape) != len(spec.shape) or any(
+                isinstance(wanted, int) and wanted != n for n, wanted in zip(shape, spec.shape, strict=True)
+            ):
                 raise InvalidInputError(f"{self._where(place)} has shape {shape}; an example is {spec}")
-            for n, wanted in zip(shape, spec.shape, strict=True):
-                if isinstance(wanted, str):
-                    if actual.setdefault(wanted, n) != n:
-                        raise InvalidInputError(
-                            f"{self._where(place)} has shape {shape}, but {wanted!r} is {actual[wanted]} elsewhere"
-                        )
-                elif wanted is not None and wanted != n:
-                    raise InvalidInputError(f"{self._where(place)} has shape {shape}; an example is {spec}")
-        if not actual:
+        if not self.names:
             return shapes, (), ()
-        sizes: dict[str, int] = {}
-        for length, n in actual.items():
-            known = self._buckets[length]
-            place = bisect.bisect_left(known, n)
-            if place == len(known):
-                raise InvalidInputError(f"{self._name}: {length!r} is {n}, and the longest allowed is {known[-1]}")
-            sizes[length] = known[place]
-        padded = [
-            tuple(
-                [sizes[wanted] if isinstance(wanted, str) else n for n, wanted in zip(shape, spec.shape, strict=True)]
-            )
-            for shape, spec in zip(shapes, self.specs, strict=True)
-        ]
-        return padded, tuple([actual[name] for name in self.names]), tuple([sizes[name] for name in self.names])
+        try:
+            for place, shape in enumerate(shapes):
+                self._buckets.measure(found, f"the input{self._paths[place]}", shape, self._axes[place])
+            sizes = self._buckets.padded(found)
+        except ValueError as error:
+            raise InvalidInputError(str(error)) from None
+        padded = [resized(shape, axes, sizes) for shape, axes in zip(shapes, self._axes, strict=True)]
+        return padded, tuple([found[name] for name in self.names]), tuple([sizes[name] for name in self.names])
 
     # Batches
 
@@ -278,23 +280,13 @@ class Inputs:
         stacked = []
         for place, (shape, dtype) in enumerate(zip(layout.shapes, layout.dtypes, strict=True)):
             pad = 0 if specs is None else specs[place].pad
-            result = aligned((size, *shape), dtype)
+            result = empty_aligned((size, *shape), dtype)
             row = 0
             for leaves, start, stop in sources:
                 leaf = leaves[place]
-                if start < 0:
-                    if leaf.shape == shape:
-                        result[row] = leaf
-                    else:
-                        _pad_into(result[row], leaf, pad)
-                    row += 1
-                    continue
-                rows = leaf[start:stop]
-                end = row + stop - start
-                if rows.shape[1:] == shape:
-                    result[row:end] = rows
-                else:
-                    _pad_into(result[row:end], rows, pad)
+                rows = leaf[None] if start < 0 else leaf[start:stop]
+                end = row + len(rows)
+                pad_into(result[row:end], rows, pad)
                 row = end
             if row < size:
                 result[row:] = pad
@@ -326,16 +318,13 @@ class Inputs:
             raise ValueError(f"{self._name}.warmup: give specs, or an example of an input")
         if any(n is None for spec in self.specs for n in spec.shape):
             raise ValueError(f"{self._name}.warmup: a dimension of the specs is None; give an example of an input")
-        combinations: list[tuple[int, ...]] = [()]
-        for sizes in self._buckets.values():
-            combinations = [(*before, size) for before in combinations for size in sizes]
         layouts = []
-        for combination in combinations:
-            named = dict(zip(self.names, combination, strict=True))
+        dtypes = tuple(spec.dtype for spec in self.specs)
+        for combination in itertools.product(*self._buckets.sizes.values()):
+            sizes = dict(zip(self.names, combination, strict=True))
             shapes = tuple(
-                tuple([named[n] if isinstance(n, str) else n or 0 for n in spec.shape]) for spec in self.specs
+                tuple([sizes[n] if isinstance(n, str) else n or 0 for n in spec.shape]) for spec in self.specs
             )
-            dtypes = tuple(spec.dtype for spec in self.specs)
             layouts.append(self._layout(self._structure, shapes, dtypes, combination))
         return layouts
 
@@ -370,19 +359,6 @@ def _lengths(place: int, key: Hashable, layout: Layout, parts: Sequence[Part], s
 
 def _mask(place: int, key: Hashable, layout: Layout, parts: Sequence[Part], size: int) -> Any:
     return np.arange(layout.sizes[place]) < _lengths(place, key, layout, parts, size)[:, None]
-
-
-def aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Memory that a device buffer can be."""
-    size = math.prod(shape) * dtype.itemsize
-    memory = np.empty(size + ALIGNMENT, np.uint8)
-    start = -memory.ctypes.data % ALIGNMENT
-    return memory[start : start + size].view(dtype).reshape(shape)
-
-
-def _pad_into(target: np.ndarray[Any, Any], value: np.ndarray[Any, Any], pad: Any) -> None:
-    target[...] = pad
-    target[tuple(map(slice, value.shape))] = value
 
 
 def _converted(leaf: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ..._base.errors import DeadlineError, QueueFullError
@@ -34,6 +35,20 @@ Entry = tuple[float, float, int, Request]
 # Entries of requests that are gone, beyond as many as there are others, before they are swept out.
 SWEEP: Final = 64
 FEW_GROUPS: Final = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueLimits:
+    """How many rows wait and run at once, and for how long. Costs and seconds may be infinite."""
+
+    max_batch_size: int
+    max_delay: float
+    max_queue: int
+    max_concurrent_batches: int = 1
+    priority_levels: int = 1
+    max_batch_cost: float = math.inf
+    max_wait: float = math.inf
+    eager: bool = True
 
 
 class Group:
@@ -62,45 +77,27 @@ class Client:
 
 
 class BatchQueue:
-    """The queue of one batcher. ``max_batch_cost`` may be infinite; ``max_wait`` too."""
+    """The queue of one batcher."""
 
-    def __init__(
-        self,
-        estimates: Estimates,
-        *,
-        max_batch_size: int,
-        max_delay: float,
-        max_queue: int,
-        max_concurrent_batches: int = 1,
-        priority_levels: int = 1,
-        max_batch_cost: float = math.inf,
-        max_wait: float = math.inf,
-        eager: bool = True,
-    ) -> None:
+    def __init__(self, estimates: Estimates, limits: QueueLimits) -> None:
+        self.limits = limits
         self.rows: int = 0  # queued
         self.requests: int = 0
         self.running: dict[Batch, None] = {}
         self.draining = False
         self._estimates = estimates
-        self._max_batch_size = max_batch_size
-        self._max_delay = max_delay
-        self._max_queue = max_queue
-        self._max_concurrent = max_concurrent_batches
-        self._levels = priority_levels
-        self._max_batch_cost = max_batch_cost
-        self._max_wait = max_wait
-        self._eager = eager
         self._groups: dict[Hashable, Group] = {}
         self._full: dict[Group, None] = {}  # groups with enough for a whole batch
         self._heap: list[Entry] = []
         self._arrivals: deque[Request] = deque()
         self._deadlines: list[tuple[float, int, Request]] = []  # of queued and running requests
         self._deadlines_limit = SWEEP  # entries before those of requests that have ended are swept out
-        self._hopeless: list[Request] = []
+        self._overdue: list[Request] = []
         self._sequence = 0
-        self._backlogs = [0.0] * priority_levels
-        self._now = [0.0] * priority_levels  # the tag being served, for each priority
-        self._clients: list[dict[Hashable, Client]] = [{} for _ in range(priority_levels)]
+        levels = limits.priority_levels
+        self._backlogs = [0.0] * levels
+        self._now = [0.0] * levels  # the tag being served, for each priority
+        self._clients: list[dict[Hashable, Client]] = [{} for _ in range(levels)]
 
     # Admission
 
@@ -109,15 +106,15 @@ class BatchQueue:
         if request.deadline <= now:
             raise DeadlineError("the deadline of the request has passed")
         self.check_room(request.rows, now)
-        if request.deadline < math.inf or self._max_wait < math.inf:
+        if request.deadline < math.inf or self.limits.max_wait < math.inf:
             self._check_times(request, now)
         self._enqueue(request, now)
 
     def check_room(self, rows: int, now: float) -> None:
         """``QueueFullError`` if there is no room for so many rows, or for a single one."""
-        if self.rows + max(rows, 1) > self._max_queue:
+        if self.rows + max(rows, 1) > self.limits.max_queue:
             raise QueueFullError(
-                f"{self.rows} rows wait, and {rows} more would make it more than max_queue={self._max_queue}",
+                f"{self.rows} rows wait, and {rows} more would make it more than max_queue={self.limits.max_queue}",
                 retry_after=self.seconds_until_empty(now),
             )
 
@@ -125,21 +122,21 @@ class BatchQueue:
         """``QueueFullError`` if ``admit`` would refuse a request of one row or more, whatever it is, for the queue."""
         self.check_room(1, now)
         # Looking through many groups would take longer than it spares.
-        if self._max_wait < math.inf and len(self._groups) <= FEW_GROUPS:
+        if self.limits.max_wait < math.inf and len(self._groups) <= FEW_GROUPS:
             waits = [self._wait(group, 0, now) for group in self._groups.values()]
             self._check_wait(min([self._wait(None, 0, now), *waits]))
 
     def _check_wait(self, wait: float) -> None:
-        if wait > self._max_wait:
+        if wait > self.limits.max_wait:
             raise QueueFullError(
-                f"the request would wait {wait:.3g} s, which is more than max_wait={self._max_wait:.3g}",
-                retry_after=wait - self._max_wait,
+                f"the request would wait {wait:.3g} s, which is more than max_wait={self.limits.max_wait:.3g}",
+                retry_after=wait - self.limits.max_wait,
             )
 
     def _check_times(self, request: Request, now: float) -> None:
         wait = self.wait(request, now)
         self._check_wait(wait)
-        least = self._estimates.least(request.group, min(request.rows, self._max_batch_size), now)
+        least = self._estimates.least(request.group, min(request.rows, self.limits.max_batch_size), now)
         if least and now + wait + least > request.deadline:
             raise DeadlineError(
                 f"the request would take at least {wait + least:.3g} s, by the batches measured, which is later than "
@@ -160,8 +157,8 @@ class BatchQueue:
         client.requests += 1
         group = self._groups.get(request.group)
         if group is None:
-            seconds = self._estimates.mean(request.group, self._max_batch_size)
-            group = self._groups[request.group] = Group(request.group, self._levels, seconds)
+            seconds = self._estimates.mean(request.group, self.limits.max_batch_size)
+            group = self._groups[request.group] = Group(request.group, self.limits.priority_levels, seconds)
         entry = level, tag, self._sequence, request
         heapq.heappush(group.heap, entry)
         heapq.heappush(self._heap, entry)
@@ -184,14 +181,14 @@ class BatchQueue:
             wait -= group.backlogs[level]
             whole = math.floor(self._batches(group, level))
             wait += whole * group.seconds
-        return max(0.0, wait) / self._max_concurrent + self._seconds_until_free(now)
+        return max(0.0, wait) / self.limits.max_concurrent_batches + self._seconds_until_free(now)
 
     def seconds_until_empty(self, now: float) -> float | None:
         """Seconds until what waits now has been started; None where nothing was measured."""
-        return self._backlogs[-1] / self._max_concurrent + self._seconds_until_free(now) or None
+        return self._backlogs[-1] / self.limits.max_concurrent_batches + self._seconds_until_free(now) or None
 
     def _seconds_until_free(self, now: float) -> float:
-        if len(self.running) < self._max_concurrent:
+        if len(self.running) < self.limits.max_concurrent_batches:
             return 0.0
         return max(0.0, min(batch.started + batch.expected for batch in self.running) - now)
 
@@ -225,13 +222,13 @@ class BatchQueue:
                 expired.append(request)
         return expired
 
-    def take_hopeless(self) -> list[Request]:
+    def take_overdue(self) -> list[Request]:
         """The requests that ``take`` left out because their deadlines come before their batch could end.
 
         As far as they have not ended since: their deadlines may have passed, or their callers may have gone.
         """
-        hopeless, self._hopeless = self._hopeless, []
-        return [request for request in hopeless if not request.done]
+        overdue, self._overdue = self._overdue, []
+        return [request for request in overdue if not request.done]
 
     def take_all(self) -> list[Request]:
         """Every queued request, in no order; the queue is empty then."""
@@ -245,9 +242,9 @@ class BatchQueue:
     def take(self, now: float) -> Batch | None:
         """The next batch, if one should leave now. It counts as running until ``finished``.
 
-        Requests that cannot make their deadlines any more are left out, for ``take_hopeless``.
+        Requests that cannot make their deadlines any more are left out, for ``take_overdue``.
         """
-        while len(self.running) < self._max_concurrent:
+        while len(self.running) < self.limits.max_concurrent_batches:
             group = self._next_group(now)
             if group is None:
                 return None
@@ -260,7 +257,7 @@ class BatchQueue:
         least = self._estimates.least(group.key, 1, now)
         parts: list[Part] = []
         rows, cost = 0, 0.0
-        leaving = [(0, 0.0)] * self._levels  # rows and cost, to be taken off the sums in one go
+        leaving = [(0, 0.0)] * self.limits.priority_levels  # rows and cost, to be taken off the sums in one go
         heap = group.heap
         while heap:
             request = heap[0][-1]
@@ -271,14 +268,14 @@ class BatchQueue:
             if request.deadline < now + least:
                 heapq.heappop(heap)
                 self._unqueue(group, request)
-                self._hopeless.append(request)
+                self._overdue.append(request)
                 count = request.rows - request.taken
                 leaving[request.priority] = before[0] + count, before[1] + count * request.cost
                 continue
-            room = self._max_batch_size - rows
-            if self._max_batch_cost < math.inf and request.cost > 0:
+            room = self.limits.max_batch_size - rows
+            if self.limits.max_batch_cost < math.inf and request.cost > 0:
                 # The first row always fits; rounding shall not make it not.
-                room = min(room, max(math.floor((self._max_batch_cost - cost) / request.cost + 1e-9), not parts))
+                room = min(room, max(math.floor((self.limits.max_batch_cost - cost) / request.cost + 1e-9), not parts))
             count = min(room, request.rows - request.taken)
             if room <= 0:
                 break
@@ -294,7 +291,7 @@ class BatchQueue:
                 heapq.heappop(heap)
                 self._unqueue(group, request)
             leaving[request.priority] = before[0] + count, before[1] + count * request.cost
-        group.seconds = self._estimates.mean(group.key, self._max_batch_size)
+        group.seconds = self._estimates.mean(group.key, self.limits.max_batch_size)
         for level, (level_rows, level_cost) in enumerate(leaving):
             if level_rows:
                 self._count(group, level, -level_rows, -level_cost)
@@ -317,8 +314,8 @@ class BatchQueue:
     def wake_at(self, now: float) -> float:
         """When to call ``expire`` and ``take`` again, if nothing else happens before."""
         wake = self.next_deadline()
-        if self.requests and len(self.running) < self._max_concurrent:
-            wake = min(wake, self._oldest().arrived + self._max_delay)
+        if self.requests and len(self.running) < self.limits.max_concurrent_batches:
+            wake = min(wake, self._oldest().arrived + self.limits.max_delay)
         return wake
 
     def next_deadline(self) -> float:
@@ -330,16 +327,16 @@ class BatchQueue:
     @property
     def may_take(self) -> bool:
         """Whether there is room for another running batch."""
-        return len(self.running) < self._max_concurrent
+        return len(self.running) < self.limits.max_concurrent_batches
 
     def _next_group(self, now: float) -> Group | None:
         if not self.requests:
             return None
-        if self.draining or (self._eager and not self.running):
+        if self.draining or (self.limits.eager and not self.running):
             return self._groups[self._first().group]
         candidates = list(self._full)
         oldest = self._oldest()
-        if oldest.arrived + self._max_delay <= now:
+        if oldest.arrived + self.limits.max_delay <= now:
             candidates.append(self._groups[oldest.group])
         return min(candidates, key=self._head, default=None)
 
@@ -372,9 +369,9 @@ class BatchQueue:
 
     def _batches(self, group: Group, level: int) -> float:
         """How many batches there are in the group's requests of this priority and those before it."""
-        batches = sum(group.rows[: level + 1]) / self._max_batch_size
-        if self._max_batch_cost < math.inf:
-            batches = max(batches, sum(group.cost[: level + 1]) / self._max_batch_cost)
+        batches = sum(group.rows[: level + 1]) / self.limits.max_batch_size
+        if self.limits.max_batch_cost < math.inf:
+            batches = max(batches, sum(group.cost[: level + 1]) / self.limits.max_batch_cost)
         return batches
 
     def _count(self, group: Group, level: int, rows: int, cost: float) -> None:
@@ -382,7 +379,7 @@ class BatchQueue:
         self.rows += rows
         group.rows[level] += rows
         group.cost[level] += cost
-        for each in range(level, self._levels):
+        for each in range(level, self.limits.priority_levels):
             batches = self._batches(group, each)
             backlog = math.ceil(batches) * group.seconds
             self._backlogs[each] += backlog - group.backlogs[each]
@@ -403,7 +400,7 @@ class BatchQueue:
         if not self.requests:
             self._heap.clear()
             self._arrivals.clear()
-            self._backlogs = [0.0] * self._levels  # and with it what rounding left
+            self._backlogs = [0.0] * self.limits.priority_levels  # and with it what rounding left
         limit = 2 * self.requests + SWEEP
         if len(self._heap) > limit:
             self._heap = [entry for entry in self._heap if entry[-1].queued]

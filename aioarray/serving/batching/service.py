@@ -20,17 +20,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 
 from ..._base.errors import DeadlineError, InvalidInputError, NotServingError, QueueFullError
-from .statistics import BatcherStats
+from .statistics import BatcherStats, Recorder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping
+    from collections.abc import Callable
     from types import TracebackType
 
     from anyio.abc import TaskGroup, TaskStatus
 
     from .queue import BatchQueue
     from .requests import Request
-    from .statistics import Recorder
 
 Self = TypeVar("Self", bound="Service")
 
@@ -38,12 +37,11 @@ Self = TypeVar("Self", bound="Service")
 class Service(ABC):
     """Runs inside ``async with``, on the loop that entered it. All fields that change are that loop's."""
 
-    def __init__(self, name: str, queue: BatchQueue, recorder: Recorder, timeout: float | None, levels: int) -> None:
+    def __init__(self, name: str, queue: BatchQueue, timeout: float | None) -> None:
         self.name = name
         self._queue = queue
-        self._recorder = recorder
+        self._recorder = Recorder()
         self._timeout = math.inf if timeout is None else timeout
-        self._levels = levels
         self._loop: object = None  # from `async with` on, for ever
         self._clock: Callable[[], float] = lambda: 0.0
         # The loop's own events: one for each request, where anyio's would be one more layer.
@@ -107,14 +105,14 @@ class Service(ABC):
         """Take no more requests, ever, and wait until all those accepted are answered."""
         self._open = False
         self._queue.draining = True
-        self._look()
+        self._wake_clock()
         while self._recorder.unanswered:
             assert self._idle is not None
             await self._idle.wait()
 
     def _close(self) -> None:
         self._open = False
-        for request in [*self._queue.take_all(), *self._queue.take_hopeless()]:
+        for request in [*self._queue.take_all(), *self._queue.take_overdue()]:
             self._fail(request, self._stopped())
 
     def _stopped(self) -> NotServingError:
@@ -131,10 +129,10 @@ class Service(ABC):
                 self._wake = anyio.Event()
                 now = self._clock()
                 for request in queue.expire(now):
-                    self._fail(request, self._late(request, now))
+                    self._fail(request, self._deadline_error(request, now))
                 self._launch(now)
-                for request in queue.take_hopeless():
-                    self._fail(request, self._late(request, now))
+                for request in queue.take_overdue():
+                    self._fail(request, self._deadline_error(request, now))
                 if not self._recorder.unanswered:
                     assert self._idle is not None
                     self._idle.set()
@@ -147,7 +145,7 @@ class Service(ABC):
             # with` has not got to its end yet.
             self._close()
 
-    def _look(self) -> None:
+    def _wake_clock(self) -> None:
         """Have the clock task see what is to be done."""
         if self._wake is not None:
             self._wake.set()
@@ -183,8 +181,9 @@ class Service(ABC):
         return deadline
 
     def _check_priority(self, priority: Any) -> None:
-        if not isinstance(priority, int) or not 0 <= priority < self._levels:
-            raise ValueError(f"{self.name}: priority is {priority!r}; there are levels 0 to {self._levels - 1}")
+        levels = self._queue.limits.priority_levels
+        if not isinstance(priority, int) or not 0 <= priority < levels:
+            raise ValueError(f"{self.name}: priority is {priority!r}; there are levels 0 to {levels - 1}")
 
     def check_room(self) -> None:
         """``QueueFullError``, which counts as a request turned away, if there is room for none, whatever is in it."""
@@ -208,7 +207,7 @@ class Service(ABC):
             raise DeadlineError(f"{self.name}: {error}") from None
         self._recorder.accepted += 1
         if self._queue.may_take or request.deadline < self._next_wake:
-            self._look()
+            self._wake_clock()
 
     def _withdraw(self, request: Request) -> None:
         """End a request that nobody waits for any more, if it has not ended."""
@@ -216,7 +215,7 @@ class Service(ABC):
             self._recorder.cancelled += 1
             self._queue.remove(request)
             request.abandon()
-            self._look()
+            self._wake_clock()
 
     def _fail(self, request: Request, error: BaseException) -> None:
         """End a request that has not ended, with an error."""
@@ -227,7 +226,7 @@ class Service(ABC):
             self._recorder.failed += 1
         request.fail(error)
 
-    def _late(self, request: Request, now: float) -> DeadlineError:
+    def _deadline_error(self, request: Request, now: float) -> DeadlineError:
         waited = now - request.arrived
         where = "in the queue" if math.isnan(request.started) else "for its result"
         return DeadlineError(f"{self.name}: the request waited {waited:.3g} s {where}, until its deadline")
@@ -261,27 +260,6 @@ class Service(ABC):
             running_seconds=0.0 if started is None else self._clock() - started,
             **self._recorder.snapshot(),
         )
-
-
-def check_positive(name: str, positive: Mapping[str, float | None]) -> None:
-    """``ValueError`` for an option that is given and not above 0."""
-    for option, given in positive.items():
-        if given is not None and not given > 0:
-            raise ValueError(f"{name}: {option} is {given}; it must be above 0")
-
-
-def name_of(function: Any) -> str:
-    """What a function is called in messages."""
-    return getattr(function, "name", None) or getattr(function, "__name__", None) or type(function).__name__
-
-
-def check_hashable(name: str, **values: Hashable) -> None:
-    """``TypeError`` for a value that cannot be looked up."""
-    for what, value in values.items():
-        try:
-            hash(value)
-        except TypeError:
-            raise TypeError(f"{name}: {what} is a {type(value).__name__}, which cannot be hashed") from None
 
 
 def running_loop() -> object:

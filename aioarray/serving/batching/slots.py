@@ -1,4 +1,4 @@
-"""``Slots``: the places of a stream model's state, and who is in them."""
+"""``Slots``: the places of a stream model's state, as the model sees them, and ``SlotTable``: who is in them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,41 @@ import numpy as np
 
 if TYPE_CHECKING:
     from .requests import Batch
-    from .stream_batcher import Channel
+    from .streams import Channel
+
+
+class SlotTable:
+    """Who is in which slot, for the batcher that fills and empties them. Loop thread only."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.occupants: dict[int, tuple[Batch, Channel]] = {}  # by slot
+        self.joined: list[tuple[int, Any]] = []  # (slot, input), since the last step
+        self.left: list[int] = []  # slots, since the last step
+        self.ends: list[tuple[int, Exception | None]] = []  # which requests end with this step; None: with its item
+        self._free = list(range(size))[::-1]
+
+    def join(self, batch: Batch, channel: Channel) -> None:
+        """Put a request into a free slot."""
+        slot = self._free.pop()
+        self.occupants[slot] = batch, channel
+        self.joined.append((slot, channel.x))
+        channel.x = None
+
+    def leave(self, slot: int) -> Batch:
+        """Empty a slot."""
+        self._free.append(slot)
+        self.left.append(slot)
+        return self.occupants.pop(slot)[0]
+
+    def begin_step(self) -> None:
+        """Forget what the step that has just ended has seen."""
+        self.joined, self.left = [], []
+
+    def take_ends(self) -> list[tuple[int, Exception | None]]:
+        """What ``Slots.finish`` and ``Slots.fail`` were told in this step."""
+        ends, self.ends = self.ends, []
+        return ends
 
 
 class Slots:
@@ -21,64 +55,45 @@ class Slots:
     array([False, False, False, False])
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, table: SlotTable | None = None) -> None:
         self.size = size
-        # (slot, input) of the requests that joined since the last step; their state has to be made.
-        self.joined: list[tuple[int, Any]] = []
-        # The slots that were emptied since the last step, because their request ended or its caller went away.
-        self.left: list[int] = []
-        self._channels: dict[int, tuple[Batch, Channel]] = {}  # by slot
-        self._free = list(range(size))[::-1]
-        self._finished: list[int] = []
-        self._failed: list[tuple[int, Exception]] = []
+        self._table = table or SlotTable(size)
+
+    @property
+    def joined(self) -> list[tuple[int, Any]]:
+        """(slot, input) of the requests that joined since the last step; their state has to be made."""
+        return self._table.joined
+
+    @property
+    def left(self) -> list[int]:
+        """The slots emptied since the last step, because their request ended or its caller went away."""
+        return self._table.left
 
     @property
     def active(self) -> np.ndarray[Any, Any]:
         """For each slot, whether there is a request in it."""
         active = np.zeros(self.size, bool)
-        active[list(self._channels)] = True
+        active[list(self._table.occupants)] = True
         return active
 
     def finish(self, slot: int) -> None:
         """The request in ``slot`` ends with what the step yields next. ``ValueError`` if there is none."""
-        self._check("finish", slot)
-        self._finished.append(slot)
+        self._end("finish", slot, None)
 
     def fail(self, slot: int, error: Exception) -> None:
         """The request in ``slot`` ends with ``error``, and with no item of this step. ``ValueError`` if there is none.
 
         The way to refuse one request, where raising ends them all. ``TypeError`` for what is no exception.
         """
-        self._check("fail", slot)
         given: Any = error
         if not isinstance(given, Exception):
             raise TypeError(
                 f"Slots.fail: error is {error!r}; it has to be an exception, such as ValueError('too long')"
             )
-        self._failed.append((slot, error))
+        self._end("fail", slot, error)
 
-    def _check(self, what: str, slot: int) -> None:
-        if slot not in self._channels:
-            raise ValueError(f"Slots.{what}: there is no request in slot {slot}; there are in {sorted(self._channels)}")
-
-    # For the batcher
-
-    def _join(self, batch: Batch, channel: Channel) -> None:
-        slot = self._free.pop()
-        self._channels[slot] = batch, channel
-        self.joined.append((slot, channel.x))
-        channel.x = None
-
-    def _leave(self, slot: int) -> Batch:
-        self._free.append(slot)
-        self.left.append(slot)
-        return self._channels.pop(slot)[0]
-
-    def _begin_changes(self) -> None:
-        """What happened before was seen by the step that has just ended."""
-        self.joined, self.left = [], []
-
-    def _take_ends(self) -> tuple[list[int], list[tuple[int, Exception]]]:
-        finished, self._finished = self._finished, []
-        failed, self._failed = self._failed, []
-        return finished, failed
+    def _end(self, what: str, slot: int, error: Exception | None) -> None:
+        occupied = self._table.occupants
+        if slot not in occupied:
+            raise ValueError(f"Slots.{what}: there is no request in slot {slot}; there are in {sorted(occupied)}")
+        self._table.ends.append((slot, error))

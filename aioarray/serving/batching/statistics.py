@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import bisect
-from collections import OrderedDict
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+import copy
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # Upper bounds of the histograms, in seconds and in rows; the last count is of what is larger.
 SECONDS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -43,7 +46,11 @@ class Histogram:
 
     def copy(self) -> Histogram:
         """Another one with the same counts."""
-        return Histogram(self.bounds, list(self.counts), self.total)
+        return replace(self, counts=list(self.counts))
+
+    def __add__(self, other: Histogram) -> Histogram:
+        counts = [n + m for n, m in zip(self.counts, other.counts, strict=True)]
+        return Histogram(self.bounds, counts, self.total + other.total)
 
 
 @dataclass(slots=True)
@@ -56,6 +63,9 @@ class BucketStats:
     elements: int = 0
     padded_elements: int = 0
     seconds: float = 0.0
+
+    def __add__(self, other: BucketStats) -> BucketStats:
+        return BucketStats(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
     @property
     def padding_waste(self) -> float:
@@ -101,6 +111,30 @@ class BatcherStats:
     batch_seconds: Histogram
     buckets: dict[str, BucketStats]
 
+    def without_present(self) -> BatcherStats:
+        """What is left when the batcher is gone: what it has counted."""
+        return replace(self, ready=False, queued=0, queued_rows=0, running=0, running_seconds=0.0)
+
+
+def merged_stats(parts: Sequence[BatcherStats]) -> BatcherStats:
+    """The statistics of several batchers of one model as one's; those of the longest running batch are told."""
+    first, *others = parts
+    for other in others:
+        values = {each.name: (getattr(first, each.name), getattr(other, each.name)) for each in fields(first)}
+        values.pop("name")
+        left, right = values.pop("buckets")
+        first = BatcherStats(
+            name=first.name,
+            ready=all(values.pop("ready")),
+            running_seconds=max(values.pop("running_seconds")),
+            buckets={
+                key: left[key] + right[key] if key in left and key in right else (left | right)[key]
+                for key in left | right
+            },
+            **{key: one + another for key, (one, another) in values.items()},
+        )
+    return first
+
 
 class Recorder:
     """Counts for one batcher. Loop thread only."""
@@ -108,13 +142,11 @@ class Recorder:
     def __init__(self) -> None:
         self.accepted = self.completed = self.failed = self.expired = self.cancelled = 0
         self.invalid = self.rejected = self.hopeless = 0
-        self.batches: int = 0
-        self.rows: int = 0
-        self.bisections: int = 0
+        self.batches = self.rows = self.bisections = 0
         self.batch_rows: Histogram = Histogram(ROWS)
         self.queue_seconds: Histogram = Histogram(SECONDS)
         self.batch_seconds: Histogram = Histogram(SECONDS)
-        self.buckets: OrderedDict[str, BucketStats] = OrderedDict()
+        self.buckets: dict[str, BucketStats] = {}
 
     @property
     def unanswered(self) -> int:
@@ -141,20 +173,4 @@ class Recorder:
 
     def snapshot(self) -> dict[str, Any]:
         """The fields of ``BatcherStats`` that are counted here, copied."""
-        return {
-            "accepted": self.accepted,
-            "completed": self.completed,
-            "failed": self.failed,
-            "expired": self.expired,
-            "cancelled": self.cancelled,
-            "invalid": self.invalid,
-            "rejected": self.rejected,
-            "hopeless": self.hopeless,
-            "batches": self.batches,
-            "rows": self.rows,
-            "bisections": self.bisections,
-            "batch_rows": self.batch_rows.copy(),
-            "queue_seconds": self.queue_seconds.copy(),
-            "batch_seconds": self.batch_seconds.copy(),
-            "buckets": {bucket: replace(stats) for bucket, stats in self.buckets.items()},
-        }
+        return copy.deepcopy(vars(self))

@@ -10,7 +10,6 @@ Invariants, beside those of ``_service``:
 from __future__ import annotations
 
 import inspect
-from collections import deque
 from collections.abc import AsyncGenerator, Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,107 +25,20 @@ from .cancellation import an_error_of
 from .estimates import Estimates
 from .function import WrongResultError
 from .inputs import Inputs
-from .queue import BatchQueue
+from .queue import BatchQueue, QueueLimits
 from .requests import Request
-from .service import Service, check_hashable, check_positive, name_of
-from .sizes import check_counts
-from .slots import Slots
-from .statistics import Recorder
+from .service import Service
+from .settings import check_counts, check_hashable, check_positive, name_of
+from .slots import Slots, SlotTable
+from .streams import Channel, Stream
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from anyio.abc import TaskStatus
 
 # All requests are in one group: any can be beside any.
 GROUP: Final = "streams"
 
 Function = Callable[[Slots], AsyncGenerator[Any, None]]
-
-
-class Channel:
-    """Between the model and a stream's consumer. Loop thread only, but for ``abandoned``."""
-
-    __slots__ = ("abandoned", "arrived", "items", "limit", "request", "x")
-
-    def __init__(self, x: Any, request: Request, limit: int) -> None:
-        self.x: Any = x  # until it has joined
-        self.request: Request = request
-        self.items: deque[Any] = deque()
-        self.limit: int = limit
-        self.arrived: anyio.Event | None = None  # while a task waits
-        self.abandoned: bool = False  # set by any thread, when the consumer's last reference goes
-
-    def wake(self) -> None:
-        """Resume the task that waits."""
-        if self.arrived is not None:
-            self.arrived.set()
-
-    def put(self, item: Any) -> bool:
-        """Add an item; False if there are too many already."""
-        if len(self.items) >= self.limit:
-            return False
-        self.items.append(item)
-        self.wake()
-        return True
-
-
-class Stream:
-    """The items that a stream model yields for one request: ``async for item in stream``.
-
-    Leaving ``async with stream``, ``aclose()``, and cancellation while waiting for an item give its slot free, as does
-    dropping the last reference. One task at a time may wait for items.
-    """
-
-    def __init__(self, channel: Channel, withdraw: Callable[[Request], None]) -> None:
-        self._channel = channel
-        self._withdraw = withdraw
-
-    def __del__(self) -> None:
-        self._channel.abandoned = True
-
-    def __aiter__(self) -> Stream:
-        return self
-
-    async def __anext__(self) -> Any:
-        channel = self._channel
-        while not channel.items:
-            request = channel.request
-            if request.done:
-                error = request.take_error()
-                if error is None:
-                    raise StopAsyncIteration
-                try:
-                    raise error
-                finally:
-                    del error
-            if channel.arrived is not None:
-                raise RuntimeError("Stream: another task waits for the next item already")
-            channel.arrived = anyio.Event()
-            try:
-                await channel.arrived.wait()
-            except BaseException:
-                self._close()
-                raise
-            finally:
-                channel.arrived = None
-        return channel.items.popleft()
-
-    async def __aenter__(self) -> Stream:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._close()
-
-    async def aclose(self) -> None:
-        """Want no more items."""
-        self._close()
-
-    def _close(self) -> None:
-        self._channel.items.clear()
-        self._withdraw(self._channel.request)
 
 
 class StreamBatcher(Service):
@@ -175,26 +87,23 @@ class StreamBatcher(Service):
         name = name or name_of(fn)
         if not (inspect.isasyncgenfunction(fn) or inspect.isasyncgenfunction(getattr(fn, "__call__", None))):  # noqa: B004
             raise TypeError(f"StreamBatcher: {name} is no async generator function")
-        check_counts(
-            name, {"slots": slots, "max_queue": max_queue, "max_items": max_items, "priority_levels": priority_levels}
-        )
-        check_positive(name, {"timeout": timeout, "step_timeout": step_timeout})
+        check_counts(name, slots=slots, max_queue=max_queue, max_items=max_items, priority_levels=priority_levels)
+        check_positive(name, timeout=timeout, step_timeout=step_timeout)
         self._function = fn
         self._inputs = Inputs(name, specs, buckets or {})
         self._max_items = max_items
         self._step_timeout = step_timeout
         # Streams differ in length, so that none is refused for how long others took.
         self._estimates = Estimates(lambda rows: rows, least=False)
-        queue = BatchQueue(
-            self._estimates,
+        limits = QueueLimits(
             max_batch_size=1,
             max_delay=0.0,
             max_queue=max_queue,
             max_concurrent_batches=slots,
             priority_levels=priority_levels,
         )
-        super().__init__(name, queue, Recorder(), timeout, priority_levels)
-        self._slots = Slots(slots)
+        super().__init__(name, BatchQueue(self._estimates, limits), timeout)
+        self._table = SlotTable(slots)
         self._work: anyio.Event | None = None  # set when there may be something for a free slot
 
     @property
@@ -248,7 +157,7 @@ class StreamBatcher(Service):
     async def _drive(self) -> None:
         """Run the model; when it fails, for those who come next again."""
         while True:
-            self._slots = Slots(self._slots.size)
+            self._table = SlotTable(self._table.size)
             try:
                 with an_error_of(self.name):
                     await self._run_model()
@@ -259,9 +168,8 @@ class StreamBatcher(Service):
                 raise
 
     async def _run_model(self) -> None:
-        slots = self._slots
         await self._fill()
-        model = self._function(slots)
+        model = self._function(Slots(self._table.size, self._table))
         try:
             while True:
                 start = self._clock()
@@ -283,7 +191,7 @@ class StreamBatcher(Service):
             raise WrongResultError(f"{self.name}: the generator ended; it has to go on while there are requests")
         leaves, structure = trees.flatten(result)
         values = [await leaf.to_host() if isinstance(leaf, aio.Array) else leaf for leaf in leaves]
-        size = self._slots.size
+        size = self._table.size
         for value in values:
             if not isinstance(value, np.ndarray) or value.ndim == 0 or len(value) != size:
                 what = f"an array of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
@@ -292,34 +200,34 @@ class StreamBatcher(Service):
 
     def _deal(self, leaves: list[Any], structure: Any, seconds: float) -> None:
         """Give the items of a step to their streams, and end those that it ended."""
-        slots = self._slots
-        finished, failed = slots._take_ends()
-        for slot, error in failed:
-            request = slots._channels[slot][1].request
-            if not request.done:
+        table = self._table
+        ends = table.take_ends()
+        for slot, error in ends:
+            request = table.occupants[slot][1].request
+            if error is not None and not request.done:
                 self._fail(request, error)
         dealt = 0
-        for slot, (_, channel) in slots._channels.items():
+        for slot, (_, channel) in table.occupants.items():
             if leaves and not channel.request.done:
                 dealt += 1
                 if not channel.put(trees.unflatten(structure, [leaf[slot] for leaf in leaves])):
                     full = f"{self.name}: {self._max_items} items wait to be read, which are max_items"
                     self._fail(channel.request, QueueFullError(full))
-        for slot in finished:
-            request = slots._channels[slot][1].request
+        for slot, _ in ends:
+            request = table.occupants[slot][1].request
             if not request.done:
                 self._recorder.completed += 1
                 request.finish()
-        size = slots.size
+        size = table.size
         self._recorder.batch(str(size), dealt, size, dealt, size - dealt, seconds)
 
     async def _fill(self) -> None:
         """Empty the slots of requests that have ended, fill them with others; wait while there are none."""
-        slots, queue = self._slots, self._queue
-        slots._begin_changes()
+        table, queue = self._table, self._queue
+        table.begin_step()
         while True:
             now = self._clock()
-            for slot, (_, channel) in list(slots._channels.items()):
+            for slot, (_, channel) in list(table.occupants.items()):
                 if channel.abandoned:
                     self._withdraw(channel.request)
                 if channel.request.done:
@@ -332,24 +240,24 @@ class StreamBatcher(Service):
                     queue.finished(batch)
                     continue
                 self._recorder.queue_seconds.add(now - request.arrived)
-                slots._join(batch, channel)
+                table.join(batch, channel)
             if queue.draining:
-                self._look()  # to see whether that was all
-            if slots._channels:
+                self._wake_clock()  # to see whether that was all
+            if table.occupants:
                 return
             self._work = anyio.Event()
             await self._work.wait()
 
     def _empty(self, slot: int, now: float) -> None:
-        batch = self._slots._leave(slot)
+        batch = self._table.leave(slot)
         self._queue.finished(batch)
         self._estimates.add(GROUP, 1, now - batch.started, now, first_counts=True)
 
     def _end_all(self, error: BaseException) -> None:
         """End every request that is in a slot."""
         now = self._clock()
-        for slot, (_, channel) in list(self._slots._channels.items()):
+        for slot, (_, channel) in list(self._table.occupants.items()):
             if not channel.request.done:
                 self._fail(channel.request, error)
             self._empty(slot, now)
-        self._look()
+        self._wake_clock()

@@ -1,4 +1,4 @@
-"""Running a model once for each of its buckets, before anybody has to wait for its compiling."""
+"""Running a function once for each of its buckets, before anybody has to wait for its compiling."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
     from .estimates import Estimates
-    from .function import Model
+    from .function import BatchFunction
     from .inputs import Layout
 
 Work = tuple["Hashable", "Layout", "Request | None", int]
@@ -22,13 +22,13 @@ AT_ONCE: Final = 4
 
 
 async def warm_up(
-    model: Model,
+    function: BatchFunction,
     estimates: Estimates,
     clock: Callable[[], float],
     work: Sequence[Work],
     progress: Callable[[int, int, str], object] | None,
 ) -> None:
-    """Run ``model`` for each (key, layout, sample or None, size); then again one by one, for how long it takes."""
+    """Run ``function`` for each (key, layout, sample or None, size); then again one by one, for how long it takes."""
     limiter = anyio.CapacityLimiter(AT_ONCE)
     errors: list[Exception] = []
     done = 0
@@ -37,14 +37,14 @@ async def warm_up(
         nonlocal done
         async with limiter:
             try:
-                await model.call(key, layout, _parts(sample, size), size)
+                await function.call(key, layout, _parts(sample, size), size)
             except Exception as error:
                 errors.append(error)
                 group.cancel_scope.cancel()
                 return
         done += 1
         if progress is not None:
-            progress(done, len(work), f"{model.name}[{layout.bucket(size)}]")
+            progress(done, len(work), f"{function.name}[{layout.bucket(size)}]")
 
     async with anyio.create_task_group() as group:
         for item in work:
@@ -53,7 +53,7 @@ async def warm_up(
         raise errors[0]
     for key, layout, sample, size in work:
         start = clock()
-        await model.call(key, layout, _parts(sample, size), size)
+        await function.call(key, layout, _parts(sample, size), size)
         now = clock()
         estimates.add((key, layout), size, now - start, now, first_counts=True)
 

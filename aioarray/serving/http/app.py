@@ -11,16 +11,15 @@ from starlette.exceptions import HTTPException
 
 import aioarray as aio
 
-from .._search import SearchIndex, search_router
 from ..models.registry import Registry, Source
 from .failures import Failure, error_response
 from .gate import Gate, Keys
-from .metrics import metrics_router
-from .open_inference import v2_router
+from .limits import Limits
+from .open_inference import open_inference_router
 from .openai import openai_router
 from .siblings import siblings
 from .snapshot import snapshot
-from .state import ServerState, worker_name
+from .state import ServerState
 from .status import status_router
 from .watchdog import Watchdog
 
@@ -43,7 +42,6 @@ def create_app(
     timeout: float | None = 30.0,
     api_keys: Iterable[str] = (),
     manage: bool = False,
-    search: str | None = None,
     lag_limit: float = 1.0,
     stuck_after: float = 300.0,
     progress: Progress | None = None,
@@ -56,10 +54,9 @@ def create_app(
     with 503. A body has ``max_body`` bytes at most, the JSON in it ``max_json`` (413); ``max_concurrency`` requests,
     with bodies of ``max_bytes`` together, are worked on at once (429); ``timeout`` is the seconds that a request may
     take at most (504). With ``api_keys`` every request needs one, apart from those for health and for the pages
-    themselves. ``manage`` lets clients load and unload the models of a mapping by name. ``search`` names a
-    ``TextEmbedder`` for the page at /search. A loop that is held up for ``lag_limit`` seconds is logged, with where; a
-    batch that runs for ``stuck_after`` seconds makes ``/v2/health/live`` answer 503. ``progress`` is told of each
-    program that is compiled.
+    themselves. ``manage`` lets clients load and unload the models of a mapping by name. A loop that is
+    held up for ``lag_limit`` seconds is logged, with where; a batch that runs for ``stuck_after`` seconds makes
+    ``/v2/health/live`` answer 503. ``progress`` is told of each program that is compiled.
 
     ``app.state.registry`` is the ``Registry``: ``await app.state.registry.load(model)``, ``.unload(name)``.
 
@@ -67,33 +64,25 @@ def create_app(
     >>> aio.serving.create_app([double]).title
     'aioarray'
     """
-    for option, value in (
-        ("max_body", max_body),
-        ("max_json", max_json),
-        ("max_concurrency", max_concurrency),
-        ("max_bytes", max_bytes),
-    ):
-        if value < 1:
-            raise ValueError(f"create_app: {option} is {value}; it must be at least 1")
-    for option, seconds in (("timeout", timeout), ("stuck_after", stuck_after)):
-        if seconds is not None and not seconds > 0:
-            raise ValueError(f"create_app: {option} is {seconds}; it must be above 0")
+    limits = Limits(
+        max_body=max_body,
+        max_json=max_json,
+        max_concurrency=max_concurrency,
+        max_bytes=max_bytes,
+        timeout=timeout,
+        lag_limit=lag_limit,
+        stuck_after=stuck_after,
+    )
     keys = Keys(api_keys)
     registry = Registry(models, progress)
-    watchdog = Watchdog(lag_limit)
-    worker = worker_name()
-    state = ServerState(
-        registry, watchdog, max_body, max_json, timeout, stuck_after, search is not None, worker, siblings(worker)
-    )
-    index = None if search is None else SearchIndex(state, search)
+    state = ServerState(registry=registry, watchdog=Watchdog(lag_limit), limits=limits)
+    others = siblings()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with watchdog, registry, anyio.create_task_group() as group:
-            if index is not None:
-                group.start_soon(index.build)
-            if state.siblings is not None:
-                group.start_soon(state.siblings.publish, lambda: snapshot(state))
+        async with state.watchdog, registry, anyio.create_task_group() as group:
+            if others is not None:
+                group.start_soon(others.publish, lambda: snapshot(state))
             yield
             group.cancel_scope.cancel()
 
@@ -103,31 +92,13 @@ def create_app(
     app.state.server = state
     # In the order in which addresses are looked for: the busiest first.
     app.include_router(openai_router(state))
-    app.include_router(v2_router(state, manage=manage))
-    app.include_router(status_router(state))
-    app.include_router(metrics_router(state))
-    if index is not None:
-        app.include_router(search_router(state, index))
+    app.include_router(open_inference_router(state, manage=manage))
+    app.include_router(status_router(state, others))
     app.add_exception_handler(HTTPException, _refused)
     # Outermost, so that what it refuses costs nothing more.
-    make: Any = _GateOf
-    app.add_middleware(
-        make,
-        state=state,
-        keys=keys,
-        max_body=max_body,
-        max_concurrency=max_concurrency,
-        max_bytes=max_bytes,
-    )
+    make: Any = Gate
+    app.add_middleware(make, state=state, keys=keys)
     return app
-
-
-class _GateOf(Gate):
-    """The gate, as FastAPI makes it: when the first request or the lifespan comes."""
-
-    def __init__(self, app: Any, *, state: ServerState, **options: Any) -> None:
-        super().__init__(app, state.check_room, **options)
-        state.gate = self
 
 
 async def _refused(request: Request, error: Exception) -> Response:

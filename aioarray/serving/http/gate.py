@@ -7,11 +7,13 @@ import hmac
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ..._base.errors import QueueFullError
-from ..batching.statistics import SECONDS, Histogram
 from .failures import Failure, error_response, failure_of
+
+if TYPE_CHECKING:
+    from .state import ServerState
 
 logger = logging.getLogger("aioarray.serving")
 
@@ -22,7 +24,7 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 # Asked without a key: balancers and orchestrators have none, and pages hold no data of their own.
-OPEN_PATHS: Final = frozenset({"/", "/search", "/v2/health/live", "/v2/health/ready"})
+OPEN_PATHS: Final = frozenset({"/", "/v2/health/live", "/v2/health/ready"})
 
 
 class Keys:
@@ -63,35 +65,19 @@ class Gate:
     never refused for their number: a server that is full still tells that it lives.
     """
 
-    def __init__(
-        self,
-        app: Application,
-        check_room: Callable[[str], None],
-        keys: Keys,
-        max_body: int,
-        max_concurrency: int,
-        max_bytes: int,
-    ) -> None:
-        self.app = app
-        self.check_room = check_room  # raises QueueFullError for a path where a request would be turned away
-        self.keys = keys
-        self.max_body = max_body
-        self.max_concurrency = max_concurrency
-        self.max_bytes = max_bytes
-        self.running = 0  # requests that work is done for
-        self.bytes = 0  # of their bodies, as claimed
-        self.answers: dict[int, int] = {}  # status -> count
-        self.refused = 0
-        self.seconds = Histogram(SECONDS)
+    def __init__(self, app: Application, state: ServerState, keys: Keys) -> None:
+        self._app = app
+        self._state = state
+        self._keys = keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One connection's scope."""
         if scope["type"] != "http":
-            await self.app(scope, receive, send)
+            await self._app(scope, receive, send)
             return
-        path = scope["path"]
-        if self.keys and path not in OPEN_PATHS:
-            client = self.keys.find(scope["headers"])
+        path, limits, traffic = scope["path"], self._state.limits, self._state.traffic
+        if self._keys and path not in OPEN_PATHS:
+            client = self._keys.find(scope["headers"])
             if client is None:
                 reason = "give a valid API key, as 'Authorization: Bearer KEY' or 'X-API-Key: KEY'"
                 await self._refuse(Failure(401, reason), scope, receive, send)
@@ -100,46 +86,51 @@ class Gate:
         if scope["method"] != "POST":
             await self._run(scope, receive, send)
             return
-        claimed = _claimed(scope["headers"], self.max_body)
-        if claimed > self.max_body:
-            reason = f"the body has {claimed} bytes, and {self.max_body} are allowed"
+        claimed = _claimed(scope["headers"], limits.max_body)
+        if claimed > limits.max_body:
+            reason = f"the body has {claimed} bytes, and {limits.max_body} are allowed"
             await self._refuse(Failure(413, reason), scope, receive, send)
             return
-        if self.running >= self.max_concurrency or (self.running and self.bytes + claimed > self.max_bytes):
-            reason = f"{self.running} requests of {self.bytes} bytes are being answered, and no more are allowed"
+        if traffic.running >= limits.max_concurrency or (
+            traffic.running and traffic.bytes + claimed > limits.max_bytes
+        ):
+            reason = f"{traffic.running} requests of {traffic.bytes} bytes are being answered, and no more are allowed"
             await self._refuse(Failure(429, reason, 1.0), scope, receive, send)
             return
         try:
-            self.check_room(path)
+            self._state.check_room(path)
         except QueueFullError as error:
             await self._refuse(failure_of(error), scope, receive, send)
             return
-        self.running += 1
-        self.bytes += claimed
+        traffic.running += 1
+        traffic.bytes += claimed
         start = time.perf_counter()
         try:
             await self._run(scope, receive, send)
         finally:
-            self.running -= 1
-            self.bytes -= claimed
-            self.seconds.add(time.perf_counter() - start)
+            traffic.running -= 1
+            traffic.bytes -= claimed
+            traffic.seconds.add(time.perf_counter() - start)
 
     async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def counting(message: Message) -> None:
             if message["type"] == "http.response.start":
-                status = message["status"]
-                self.answers[status] = self.answers.get(status, 0) + 1
+                self._count(message["status"])
             await send(message)
 
-        await self.app(scope, receive, counting)
+        await self._app(scope, receive, counting)
 
     async def _refuse(self, failure: Failure, scope: Scope, receive: Receive, send: Send) -> None:
-        self.refused += 1
-        self.answers[failure.status] = self.answers.get(failure.status, 0) + 1
+        self._state.traffic.refused += 1
+        self._count(failure.status)
         response = error_response(scope["path"], failure)
         if failure.status == 401:
             response.headers["www-authenticate"] = "Bearer"
         await response(scope, receive, send)
+
+    def _count(self, status: int) -> None:
+        answers = self._state.traffic.answers
+        answers[status] = answers.get(status, 0) + 1
 
 
 def _claimed(headers: Iterable[tuple[bytes, bytes]], unknown: int) -> int:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import orjson
 from fastapi import APIRouter
-from starlette.requests import Request  # noqa: TC002  FastAPI reads the annotation
 from starlette.responses import JSONResponse, Response
 
 from ..._base.errors import InvalidInputError
@@ -20,55 +19,39 @@ from ..models.registry import UnknownModelError
 from ..models.text import Embedded, TextEmbedder
 from . import protocol
 from .bodies import read_body
-from .state import off_loop, while_connected
+from .disconnect import cancel_on_disconnect
+from .routes import OBJECT, add_route, content, off_loop, refusals
+from .state import client_of
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
+
     from ..models.model import Model
     from .state import ServerState
 
 MAX_TEXTS: Final = 2048
 OWNER: Final = "aioarray"
 
-_ERROR: Final[dict[str, Any]] = {
-    "description": "It was not answered; the body says why.",
-    "content": {
-        "application/json": {
-            "schema": {"type": "object", "properties": {"error": {"type": "object"}}, "required": ["error"]}
-        }
-    },
-}
-_STATUSES: Final = (400, 401, 404, 408, 413, 415, 422, 429, 500, 503, 504)
-_REFUSALS: Final[dict[int | str, dict[str, Any]]] = dict.fromkeys(_STATUSES, _ERROR)
+_RESPONSES: Final = {**refusals({"type": "object"}), 200: OBJECT}
+_TEXT: Final = {"type": "string", "minLength": 1}
 _BODY: Final = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "required": ["input", "model"],
-                    "properties": {
-                        "input": {
-                            "anyOf": [
-                                {"type": "string", "minLength": 1},
-                                {
-                                    "type": "array",
-                                    "minItems": 1,
-                                    "maxItems": MAX_TEXTS,
-                                    "items": {"type": "string", "minLength": 1},
-                                },
-                            ]
-                        },
-                        "model": {"type": "string"},
-                        "encoding_format": {"type": "string", "enum": ["float", "base64"]},
-                        "dimensions": {"type": "integer", "minimum": 1},
-                        "user": {"type": "string"},
-                        "truncate": {"type": "boolean"},
-                    },
-                }
-            }
-        },
-    }
+    "required": True,
+    **content(
+        {
+            "type": "object",
+            "required": ["input", "model"],
+            "properties": {
+                "input": {
+                    "anyOf": [_TEXT, {"type": "array", "minItems": 1, "maxItems": MAX_TEXTS, "items": _TEXT}],
+                },
+                "model": {"type": "string"},
+                "encoding_format": {"type": "string", "enum": ["float", "base64"]},
+                "dimensions": {"type": "integer", "minimum": 1},
+                "user": {"type": "string"},
+                "truncate": {"type": "boolean"},
+            },
+        }
+    ),
 }
 
 
@@ -85,12 +68,12 @@ class EmbeddingsRequest:
 
 def read(body: bytes) -> EmbeddingsRequest:
     """The request in a body. ``InvalidInputError`` for what is not one."""
-    content = protocol.read_json(body)
-    model = content.get("model")
+    given = protocol.read_json(body)
+    model = given.get("model")
     if not isinstance(model, str):
         raise InvalidInputError("model is missing, or is not a string")
-    given = content.get("input")
-    texts = [given] if isinstance(given, str) else given
+    texts = given.get("input")
+    texts = [texts] if isinstance(texts, str) else texts
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
         raise InvalidInputError(
             "input has to be a string or a list of strings, at least one; numbers of tokens are not accepted, since "
@@ -100,15 +83,15 @@ def read(body: bytes) -> EmbeddingsRequest:
         raise InvalidInputError(f"input has {len(texts)} texts; at most {MAX_TEXTS} are allowed")
     if not all(texts):
         raise InvalidInputError("input has an empty string")
-    encoding = content.get("encoding_format")
+    encoding = given.get("encoding_format")
     if encoding is None:
         encoding = "float"
     if encoding not in ("float", "base64"):
         raise InvalidInputError(f"encoding_format is {str(encoding)[:40]!r}; it has to be 'float' or 'base64'")
-    dimensions = content.get("dimensions")
+    dimensions = given.get("dimensions")
     if dimensions is not None and type(dimensions) is not int:
         raise InvalidInputError("dimensions is not an integer")
-    truncate = content.get("truncate", False)
+    truncate = given.get("truncate", False)
     if not isinstance(truncate, bool):
         raise InvalidInputError("truncate is not true or false")
     return EmbeddingsRequest(texts, model, encoding == "base64", dimensions, truncate)
@@ -137,70 +120,49 @@ def write(asked: EmbeddingsRequest, result: Embedded) -> bytes:
 
 def openai_router(state: ServerState) -> APIRouter:
     """``POST /v1/embeddings`` and ``GET /v1/models``."""
-    routes = _Routes(state)
+    handlers = _Handlers(state)
     router = APIRouter(tags=["OpenAI"])
-    responses = {**_REFUSALS, 200: {"content": {"application/json": {"schema": {"type": "object"}}}}}
-    for path, handler, method, extra in (
-        ("/v1/embeddings", routes.embeddings, "POST", _BODY),
-        ("/v1/models", routes.models, "GET", None),
-        ("/v1/models/{model}", routes.model, "GET", None),
-    ):
-        router.add_api_route(
-            path,
-            handler,
-            methods=[method],
-            responses=responses,
-            response_class=JSONResponse,
-            openapi_extra=extra,
-        )
+    add_route(router, "POST", "/v1/embeddings", handlers.embeddings, responses=_RESPONSES, body=_BODY)
+    add_route(router, "GET", "/v1/models", handlers.models, responses=_RESPONSES)
+    add_route(router, "GET", "/v1/models/{model}", handlers.model, responses=_RESPONSES)
     return router
 
 
-class _Routes:
+class _Handlers:
     def __init__(self, state: ServerState) -> None:
         self._state = state
 
     async def embeddings(self, request: Request) -> Response:
         """The vectors of one or several texts."""
-        state = self._state
+        limits = self._state.limits
+        asked = read(await read_body(request, min(limits.max_body, limits.max_json)))
 
-        async def work() -> Response:
-            body = await read_body(request, min(state.max_body, state.max_json))
-            asked = read(body)
+        async def compute(model: Model) -> Embedded:
+            embedder = _embedder(model)
+            if asked.dimensions not in (None, embedder.dimensions):
+                raise InvalidInputError(f"dimensions is {asked.dimensions}; {model.name} has {embedder.dimensions}")
+            return await embedder.embed(
+                asked.texts, truncate=asked.truncate, timeout=limits.time_for(None), client=client_of(request)
+            )
 
-            async def compute(model: Model) -> Embedded:
-                if not isinstance(model, TextEmbedder):
-                    raise UnknownModelError(f"the model {asked.model[:60]!r} does not embed texts")
-                if asked.dimensions not in (None, model.dimensions):
-                    raise InvalidInputError(f"dimensions is {asked.dimensions}; {model.name} has {model.dimensions}")
-                return await model.embed(
-                    asked.texts,
-                    truncate=asked.truncate,
-                    timeout=state.time_for(None),
-                    client=state.client_of(request),
-                )
+        result = await cancel_on_disconnect(request, lambda: self._state.call(asked.model, None, compute))
+        written = await off_loop(result.vectors.nbytes, write, asked, result)
+        return Response(written, 200, media_type="application/json")
 
-            result = await while_connected(request, lambda: state.call(asked.model, None, compute))
-            content = await off_loop(result.vectors.nbytes, write, asked, result)
-            return Response(content, 200, media_type="application/json")
-
-        return await state.answer(request, work)
-
-    async def models(self) -> Response:
+    async def models(self, request: Request) -> Response:
         """The models that embed texts."""
         models = [self._entry(model) for model in self._state.registry.models() if isinstance(model, TextEmbedder)]
         return JSONResponse({"object": "list", "data": models})
 
-    async def model(self, request: Request, model: str) -> Response:
+    async def model(self, request: Request) -> Response:
         """One of them."""
-
-        async def work() -> Response:
-            found = self._state.registry.get(model)
-            if not isinstance(found, TextEmbedder):
-                raise UnknownModelError(f"the model {model[:60]!r} does not embed texts")
-            return JSONResponse(self._entry(found))
-
-        return await self._state.answer(request, work)
+        return JSONResponse(self._entry(_embedder(self._state.registry.get(request.path_params["model"]))))
 
     def _entry(self, model: Model) -> dict[str, Any]:
         return {"id": model.name, "object": "model", "created": int(self._state.started), "owned_by": OWNER}
+
+
+def _embedder(model: Model) -> TextEmbedder:
+    if not isinstance(model, TextEmbedder):
+        raise UnknownModelError(f"the model {model.name!r} does not embed texts")
+    return model

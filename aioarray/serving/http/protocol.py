@@ -15,7 +15,7 @@ import orjson
 
 from ..._base.errors import InvalidInputError
 from ..models import tensors
-from . import binary
+from .binary import LENGTH_HEADER, from_bytes, split, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -49,7 +49,7 @@ class InferRequest:
 
 def read(body: bytes, header_length: str | None, max_json: int) -> InferRequest:
     """The request in a body, of which ``header_length`` bytes are JSON, or all without it."""
-    text, tail = binary.split(body, header_length)
+    text, tail = split(body, header_length)
     if len(text) > max_json:
         raise TooLargeError(
             f"the JSON of the request has {len(text)} bytes, and {max_json} are allowed; send large tensors as binary "
@@ -97,7 +97,7 @@ def write(
             "shape": list(array.shape),
         }
         if binary:
-            data = binary.to_bytes(array)
+            data = to_bytes(array)
             entry["parameters"] = {"binary_data_size": len(data)}
             tail.append(data)
         else:
@@ -109,7 +109,7 @@ def write(
     text = orjson.dumps(content)
     if not tail:
         return text, {"content-type": "application/json"}
-    headers = {"content-type": "application/octet-stream", binary.LENGTH_HEADER.lower(): str(len(text))}
+    headers = {"content-type": "application/octet-stream", LENGTH_HEADER.lower(): str(len(text))}
     return b"".join([text, *tail]), headers
 
 
@@ -142,7 +142,7 @@ def _read_tensor(entry: dict[str, Any], where: str, tail: memoryview, position: 
         if size > len(tail) - position:
             raise InvalidInputError(f"{where}: binary_data_size is {size}, and {len(tail) - position} bytes are left")
         data = tail[position : position + size]
-        return binary.from_bytes(data, datatype, shape, where), position + size
+        return from_bytes(data, datatype, shape, where), position + size
     except InvalidInputError:
         raise
     except ValueError as error:  # NumPy has its own limits for shapes that have a zero in them

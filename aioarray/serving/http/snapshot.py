@@ -1,4 +1,4 @@
-"""The numbers of a server: of one process, as plain data that can go to another one, and of several together."""
+"""The numbers of a server: of one process, as data that can go to another one, and of several together."""
 
 from __future__ import annotations
 
@@ -7,94 +7,73 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, Final
 
+import orjson
+
 import aioarray as aio
 
-from ..batching.statistics import BatcherStats, BucketStats, Histogram
+from ..batching.statistics import BatcherStats, BucketStats, Histogram, merged_stats
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from .state import ServerState
 
-# Builtin types, as JSON has them: see `snapshot`.
-Numbers = dict[str, Any]
+# Fields of `snapshot` by their names, as /stats has them; of values that are pickled as they are.
+Snapshot = dict[str, Any]
 
+WORKER: Final = "AIOARRAY_WORKER"  # set where several processes serve at one address: which of them this is
 _DEVICE: Final = ("pending", "in_flight", "launched", "finished", "dropped", "failed", "compiles", "threads")
 # What is of now, and ends with its process; everything else counts on.
 _DEVICE_NOW: Final = frozenset({"pending", "in_flight", "threads"})
-_MODEL_NOW: Final = ("queued", "queued_rows", "running", "running_seconds")
 
 
-def snapshot(state: ServerState) -> Numbers:
+def snapshot(state: ServerState) -> Snapshot:
     """The numbers of this process."""
-    gate = state.gate
-    runtime: Mapping[str, Any] = aio.stats()  # type: ignore[assignment, unused-ignore]
-    seconds = time.time() - state.started
-    ready = state.registry.ready
+    traffic, runtime = state.traffic, aio.stats()
+    worker = {
+        "worker": os.environ.get(WORKER, ""),
+        "process": os.getpid(),
+        "seconds": round(time.time() - state.started, 1),
+        "ready": state.registry.ready,
+    }
+    stats = {(model.name, model.version): model.stats() for model in state.registry.models()}
     return {
         "ended": False,  # whether this is what was counted by a process that is not there any more
         "server": {
             "version": aio.__version__,
-            "worker": state.worker,
-            "process": os.getpid(),
-            "seconds": round(seconds, 1),
-            "ready": ready,
-            "running": gate.running if gate is not None else 0,
-            "refused": gate.refused if gate is not None else 0,
-            "answers": {str(status): count for status, count in sorted(gate.answers.items())} if gate else {},
+            **worker,
+            "running": traffic.running,
+            "refused": traffic.refused,
+            "answers": {str(status): count for status, count in sorted(traffic.answers.items())},
         },
-        "workers": [{"worker": state.worker, "process": os.getpid(), "seconds": round(seconds, 1), "ready": ready}],
-        "search": state.search,
+        "workers": [worker],
         "loop_lag": state.watchdog.lag()._asdict(),
-        "http_seconds": dataclasses.asdict(gate.seconds) if gate is not None else None,
+        "http_seconds": traffic.seconds.copy(),
         "device": {name: runtime[name] for name in _DEVICE if name in runtime},
-        "models": [{**row, **_model_numbers(state, row["name"], row["version"])} for row in state.registry.index()],
+        "models": [
+            {**row, **({} if found is None else {"stats": found})}
+            for row in state.registry.index()
+            for found in [stats.get((row["name"], row["version"]))]
+        ],
     }
 
 
-def _model_numbers(state: ServerState, name: str, version: str) -> Numbers:
-    for model in state.registry.models():
-        stats = model.stats()
-        if (model.name, model.version) == (name, version) and stats is not None:
-            return {"stats": _plain(stats)}
-    return {}
+def to_json(numbers: Snapshot) -> bytes:
+    """``numbers`` as /stats tells them."""
+    return orjson.dumps(numbers, default=_plain, option=orjson.OPT_PASSTHROUGH_DATACLASS)
 
 
-def _plain(stats: BatcherStats) -> Numbers:
-    return {
-        **dataclasses.asdict(stats),
-        "buckets": {
-            name: {
-                **dataclasses.asdict(bucket),
-                "padding_waste": bucket.padding_waste,
-                "mean_seconds": bucket.mean_seconds,
-            }
-            for name, bucket in stats.buckets.items()
-        },
-    }
-
-
-def histogram_of(plain: Mapping[str, Any]) -> Histogram:
-    """The histogram that ``plain`` was made of."""
-    return Histogram(tuple(plain["bounds"]), list(plain["counts"]), plain["total"])
-
-
-def stats_of(plain: Mapping[str, Any]) -> BatcherStats:
-    """The statistics that ``plain`` was made of."""
-    fields: dict[str, Any] = {
-        field.name: histogram_of(plain[field.name]) if isinstance(plain[field.name], dict) else plain[field.name]
-        for field in dataclasses.fields(BatcherStats)
-        if field.name != "buckets"
-    }
-    names = [field.name for field in dataclasses.fields(BucketStats)]
-    buckets = {name: BucketStats(**{key: one[key] for key in names}) for name, one in plain["buckets"].items()}
-    return BatcherStats(**fields, buckets=buckets)
+def _plain(value: BatcherStats | BucketStats | Histogram) -> dict[str, Any]:
+    plain = {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+    if isinstance(value, BucketStats):
+        plain |= {"padding_waste": value.padding_waste, "mean_seconds": value.mean_seconds}
+    return plain
 
 
 # Of several processes
 
 
-def ended(numbers: Numbers) -> Numbers:
+def ended(numbers: Snapshot) -> Snapshot:
     """What is left of ``numbers`` when their process is gone: what it has counted."""
     return {
         **numbers,
@@ -103,15 +82,11 @@ def ended(numbers: Numbers) -> Numbers:
         "workers": [],
         "loop_lag": {**dict.fromkeys(numbers["loop_lag"], 0.0), "stalls": numbers["loop_lag"]["stalls"]},
         "device": {name: 0 if name in _DEVICE_NOW else count for name, count in numbers["device"].items()},
-        "models": [
-            {**row, "stats": {**row["stats"], **dict.fromkeys(_MODEL_NOW, 0), "ready": False}}
-            for row in numbers["models"]
-            if "stats" in row
-        ],
+        "models": [{**row, "stats": row["stats"].without_present()} for row in numbers["models"] if "stats" in row],
     }
 
 
-def merged(parts: Sequence[Numbers]) -> Numbers:
+def merged(parts: Sequence[Snapshot]) -> Snapshot:
     """The numbers of several processes as those of one server; the first is the one that answers.
 
     Counts and what is of now are added, of times the longest is taken. It is ready if all are that have not ended.
@@ -120,7 +95,7 @@ def merged(parts: Sequence[Numbers]) -> Numbers:
     live = [part for part in parts if not part["ended"]]
     servers = [part["server"] for part in parts]
     lags = [part["loop_lag"] for part in parts]
-    histograms = [part["http_seconds"] for part in parts if part["http_seconds"] is not None]
+    seconds, *others = [part["http_seconds"] for part in parts]
     return {
         **here,
         "ended": not live,
@@ -134,30 +109,22 @@ def merged(parts: Sequence[Numbers]) -> Numbers:
         },
         "workers": sorted((worker for part in parts for worker in part["workers"]), key=lambda one: str(one["worker"])),
         "loop_lag": {name: (sum if name == "stalls" else max)(lag[name] for lag in lags) for name in here["loop_lag"]},
-        "http_seconds": _histogram(histograms) if histograms else None,
+        "http_seconds": sum(others, seconds),
         "device": _sums(part["device"] for part in parts),
         "models": _models(parts),
     }
 
 
-def _sums(parts: Iterable[Mapping[str, Any]]) -> Numbers:
-    total: Numbers = {}
+def _sums(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    total: dict[str, Any] = {}
     for part in parts:
         for name, count in part.items():
             total[name] = total.get(name, 0) + count
     return dict(sorted(total.items()))
 
 
-def _histogram(parts: Sequence[Mapping[str, Any]]) -> Numbers:
-    return {
-        "bounds": parts[0]["bounds"],
-        "counts": [sum(counts) for counts in zip(*(part["counts"] for part in parts), strict=True)],
-        "total": sum(part["total"] for part in parts),
-    }
-
-
-def _models(parts: Sequence[Numbers]) -> list[Numbers]:
-    rows: dict[tuple[str, str], list[tuple[bool, Numbers]]] = {}
+def _models(parts: Sequence[Snapshot]) -> list[dict[str, Any]]:
+    rows: dict[tuple[str, str], list[tuple[bool, dict[str, Any]]]] = {}
     for part in parts:
         for row in part["models"]:
             rows.setdefault((row["name"], row["version"]), []).append((part["ended"], row))
@@ -166,7 +133,7 @@ def _models(parts: Sequence[Numbers]) -> list[Numbers]:
     return [_model(found) for (name, version), found in rows.items() if version or name not in there]
 
 
-def _model(found: Sequence[tuple[bool, Numbers]]) -> Numbers:
+def _model(found: Sequence[tuple[bool, dict[str, Any]]]) -> dict[str, Any]:
     live = [row for has_ended, row in found if not has_ended]
     # Of several states the one that is not as it should be.
     first = next((row for row in live if row["state"] != "READY"), live[0] if live else None)
@@ -174,34 +141,6 @@ def _model(found: Sequence[tuple[bool, Numbers]]) -> Numbers:
     stats = [one["stats"] for _, one in found if "stats" in one]
     row.pop("stats", None)
     if stats:
-        ready = bool(live) and all("stats" in one and one["stats"]["ready"] for one in live)
-        row["stats"] = {**_stats(stats), "ready": ready}
+        ready = bool(live) and all("stats" in one and one["stats"].ready for one in live)
+        row["stats"] = dataclasses.replace(merged_stats(stats), ready=ready)
     return row
-
-
-def _stats(parts: Sequence[Numbers]) -> Numbers:
-    total = dict(parts[0])
-    for name, value in total.items():
-        if name == "running_seconds":
-            total[name] = max(part[name] for part in parts)
-        elif name == "buckets":
-            total[name] = _buckets([part[name] for part in parts])
-        elif isinstance(value, dict):
-            total[name] = _histogram([part[name] for part in parts])
-        elif not isinstance(value, (str, bool)):
-            total[name] = sum(part[name] for part in parts)
-    return total
-
-
-def _buckets(parts: Sequence[Mapping[str, Numbers]]) -> Numbers:
-    names = [field.name for field in dataclasses.fields(BucketStats)]
-    total: Numbers = {}
-    for bucket in dict.fromkeys(name for part in parts for name in part):
-        found = [part[bucket] for part in parts if bucket in part]
-        stats = BucketStats(**{name: sum(one[name] for one in found) for name in names})
-        total[bucket] = {
-            **dataclasses.asdict(stats),
-            "padding_waste": stats.padding_waste,
-            "mean_seconds": stats.mean_seconds,
-        }
-    return total

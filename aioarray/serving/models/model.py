@@ -122,7 +122,7 @@ class Model:
                 name: np.zeros([lengths[n] if isinstance(n, str) else n or 0 for n in spec.shape], spec.dtype)
                 for name, spec in self.inputs.items()
             }
-            found.append(self._named(await batcher._try_out(example)))
+            found.append(self._named(await batcher.try_out(example)))
         small, large = found
         for name, array in small.items():
             tensors.datatype(array.dtype)
@@ -158,7 +158,7 @@ class Model:
         return self._named(result)
 
     def priority_of(self, asked: int | None) -> int:
-        """The batcher's priority for that of the protocol, where 1 goes first, and 0 or none asks for the usual."""
+        """The batcher's priority for that of the protocol, where 1 goes first, and 0 or none asks for the default."""
         levels = int(self.options.get("priority_levels", 1))
         return min(asked - 1, levels - 1) if asked else 0
 

@@ -15,7 +15,7 @@ import anyio
 
 from ..._base.errors import AioArrayError
 from ..batching.cancellation import an_error_of
-from ..batching.service import name_of
+from ..batching.settings import name_of
 from .model import Model
 
 if TYPE_CHECKING:

@@ -132,7 +132,7 @@ class Life:
         stats, queue = self.batcher.stats(), self.batcher._queue
         assert (stats.queued, stats.queued_rows, stats.running) == (0, 0, 0)
         assert self.batcher._recorder.unanswered == 0
-        assert queue.requests == queue.rows == len(queue._groups) == len(queue._hopeless) == 0
+        assert queue.requests == queue.rows == len(queue._groups) == len(queue._overdue) == 0
         assert not self.batcher.ready
 
 

@@ -74,8 +74,3 @@ def test_state(server: ServerProcess, tmp_path: Path, width: int) -> None:
         assert text in page
     assert "<svg" in page
     assert "<td>1</td>" in page
-
-
-def test_search(server: ServerProcess, tmp_path: Path) -> None:
-    page = render(f"{server.url}/search#bad%20cab", tmp_path, 800)
-    assert page.count("<li>") == 10 or "embedding sentences" in page

@@ -12,18 +12,15 @@ import numpy as np
 import pytest
 
 import aioarray as aio
-from aioarray.serving import Model, TextEmbedder, _search
-from aioarray.serving._corpus import sentences
+from aioarray.serving import Model
 from tests.serving.clients import (
     LENGTHS,
     Held,
     affine,
     letters,
-    letters_of,
     queued,
     serving,
     tensor,
-    tokenize,
     until,
 )
 
@@ -177,7 +174,7 @@ async def test_whatever_is_wrong_is_told_with_status_400() -> None:
             assert (await client.post(INFER, content=wrong, headers=headers)).status_code == 400
         # It goes on as if nothing had been.
         assert (await client.post(INFER, json=good())).status_code == 200
-        assert app.state.server.gate.answers.keys() == {200, 400}
+        assert app.state.server.traffic.answers.keys() == {200, 400}
 
 
 async def test_sizes_are_limited() -> None:
@@ -375,7 +372,7 @@ async def test_bodies_are_limited_together() -> None:
         assert (await client.post("/v2/models/held/infer", json=body)).status_code == 429
         held.opened.set()
         assert (await accepted).status_code == 200
-        assert app.state.server.gate.bytes == 0
+        assert app.state.server.traffic.bytes == 0
 
 
 async def test_deadlines_fire_while_the_device_is_busy() -> None:
@@ -478,59 +475,6 @@ async def test_numbers() -> None:
             "aioarray_ready 1.0",
         ):
             assert line in text
-
-
-async def test_a_search_page_that_cannot_be_made_yet_does_not_end_the_server(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    failures = [RuntimeError("out of memory"), MemoryError()]
-
-    def make() -> Model:
-        return TextEmbedder("letters", letters_of, failing, LENGTHS, batch_sizes=(32,))
-
-    def failing(texts: Any) -> Any:
-        if failures:
-            raise failures.pop()
-        return tokenize(texts)
-
-    async def found() -> bool:
-        return bool((await client.get("/search/results", params={"q": "abba"})).status_code == 200)
-
-    monkeypatch.setattr(_search, "PAUSE_AFTER_ERROR", 0.0)
-    monkeypatch.setattr(_search, "PAUSE", 0.001)
-    monkeypatch.setattr(_search, "sentences", lambda: sentences()[:100])
-    sources = {"letters": make, "affine": affine}
-    async with serving(sources, search="letters") as (_, client):
-        await until(found)
-        assert [record.message.split(";")[0] for record in caplog.records if record.exc_info] == [
-            "the sentences of the search page could not be embedded"
-        ] * 2
-        assert (await client.post(INFER, json=good())).status_code == 200
-
-
-async def test_a_search_page_waits_for_its_model_while_that_is_unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def found() -> bool:
-        return bool((await client.get("/search/results", params={"q": "abba"})).status_code == 200)
-
-    begun, go_on = anyio.Event(), anyio.Event()
-
-    async def held(index: _search.SearchIndex) -> Any:
-        begun.set()
-        await go_on.wait()
-        return await embed_all(index)
-
-    embed_all = _search.SearchIndex._embed_all
-    monkeypatch.setattr(_search.SearchIndex, "_embed_all", held)
-    monkeypatch.setattr(_search, "PAUSE", 0.001)
-    monkeypatch.setattr(_search, "sentences", lambda: sentences()[:100])
-    async with serving({"letters": letters, "affine": affine}, manage=True, search="letters") as (_, client):
-        await begun.wait()
-        assert (await client.post("/v2/repository/models/letters/unload")).status_code == 200
-        go_on.set()
-        assert (await client.get("/search/results", params={"q": "abba"})).status_code == 503
-        assert (await client.post(INFER, json=good())).status_code == 200
-        assert (await client.post("/v2/repository/models/letters/load")).status_code == 200
-        await until(found)
 
 
 async def test_pages_load_nothing_from_elsewhere() -> None:

@@ -139,20 +139,6 @@ def test_openai_client(server: ServerProcess) -> None:
             client.embeddings.create(model="letters", input="a", dimensions=5)
 
 
-def test_search(server: ServerProcess) -> None:
-    def indexed() -> bool:
-        return httpx.get(f"{server.url}/search/results", params={"q": "abba"}, timeout=LOST).status_code == 200
-
-    wait_for(indexed)
-    found = httpx.get(f"{server.url}/search/results", params={"q": "bad"}, timeout=LOST).json()
-    scores = [result["score"] for result in found["results"]]
-    assert len(scores) == 10
-    assert scores == sorted(scores, reverse=True)
-    assert found["sentences"] == 3000
-    assert httpx.get(f"{server.url}/search/results", timeout=LOST).status_code == 400
-    assert "<!doctype html>" in httpx.get(f"{server.url}/search", timeout=LOST).text
-
-
 def test_clients_that_vanish_are_not_computed_for() -> None:
     body = json.dumps(ROW).encode()
     head = f"POST /v2/models/slow/infer HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"

@@ -302,7 +302,7 @@ def test_deadlines_pass_during_a_step_and_in_the_queue(run: Runner) -> None:
             await model.begun(1)
             queued = batcher((2, 5))
             late = 10.0
-            batcher._look()
+            batcher._wake_clock()
             for stream in (running, queued):
                 with pytest.raises(errors.DeadlineError):
                     await anext(stream)
@@ -338,7 +338,7 @@ def test_a_deadline_that_passes_when_a_slot_gets_free(run: Runner, then: str) ->
             late = 20.0  # and the clock does not know yet
             model.release()
             assert await collect(running) == [100]
-            while not batcher._queue._hopeless and not ended:
+            while not batcher._queue._overdue and not ended:
                 await anyio.lowlevel.checkpoint()
             if ended:
                 return False
@@ -346,7 +346,7 @@ def test_a_deadline_that_passes_when_a_slot_gets_free(run: Runner, then: str) ->
                 raise KeyError
             if then == "goes away":
                 await queued.aclose()
-            batcher._look()
+            batcher._wake_clock()
             after = batcher((3, 1), timeout=1e9)
             await model.begun(2)
             model.release()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import gc
 import weakref
 from typing import Any
@@ -115,7 +116,9 @@ def test_a_function_that_hangs_is_given_up_after_batch_timeout(run: Runner) -> N
         async with Batcher(model, batch_timeout=0.02) as batcher:
             with pytest.raises(errors.DeadlineError, match="batch_timeout"):
                 await batcher(row(1))
-            batcher._batch_timeout = 1e9  # not for what works, however slow the machine is
+            batcher._settings = dataclasses.replace(
+                batcher._settings, batch_timeout=1e9
+            )  # not for what works, however slow the machine is
             assert (await batcher(row(2)))[0] == 2
 
     run(main)

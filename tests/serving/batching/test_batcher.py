@@ -335,7 +335,7 @@ def test_bad_input_never_reaches_the_model(run: Runner) -> None:
         ({"ids": [2**40], "image": image}, r"\['ids'\].*"),
         ({"ids": np.ones(2), "image": image}, "array of float64 is given; the dtype is int32"),
         ({"ids": [[1]], "image": image}, r"\['ids'\] has shape \(1, 1\)"),
-        ({"ids": [1] * 9, "image": image}, "'n' is 9, and the longest allowed is 8"),
+        ({"ids": [1] * 9, "image": image}, "'n' is 9, and the largest bucket is 8"),
         ({"ids": [1], "image": np.zeros((2, 3), np.float32)}, r"\['image'\] has shape \(2, 3\)"),
         ({"ids": [1], "image": object()}, r"\['image'\]"),
     ]

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from aioarray.errors import InvalidInputError
 from aioarray.serving import TensorSpec
 from aioarray.serving.batching.function import _finite_rows
-from aioarray.serving.batching.inputs import Inputs, sources_of
+from aioarray.serving.batching.inputs import BatchSizes, Inputs, sources_of
 from aioarray.serving.batching.outputs import Outputs, joined
 from aioarray.serving.batching.requests import Part, Request
-from aioarray.serving.batching.sizes import BatchSizes
 
 SPECS = {
     "ids": TensorSpec(("n",), "int32", pad=-1),

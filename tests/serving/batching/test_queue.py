@@ -12,14 +12,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from aioarray.errors import DeadlineError, QueueFullError
 from aioarray.serving.batching.estimates import Estimates
-from aioarray.serving.batching.queue import SWEEP, BatchQueue
+from aioarray.serving.batching.inputs import BatchSizes
+from aioarray.serving.batching.queue import SWEEP, BatchQueue, QueueLimits
 from aioarray.serving.batching.requests import Batch, Request
-from aioarray.serving.batching.sizes import BatchSizes
 
 
 def make(estimates: Estimates | None = None, **options: Any) -> BatchQueue:
-    defaults = {"max_batch_size": 4, "max_delay": 1.0, "max_queue": 100}
-    return BatchQueue(estimates or Estimates(lambda rows: rows), **(defaults | options))
+    defaults: dict[str, Any] = {"max_batch_size": 4, "max_delay": 1.0, "max_queue": 100}
+    return BatchQueue(estimates or Estimates(lambda rows: rows), QueueLimits(**(defaults | options)))
 
 
 def admit(queue: BatchQueue, now: float = 0.0, group: str = "g", rows: int = 1, **options: Any) -> Request:
@@ -258,8 +258,8 @@ def test_what_became_hopeless_is_left_out_of_the_batch() -> None:
     hopeless = admit(queue, deadline=2.0)
     fine = admit(queue, deadline=3.0)
     assert requests_of(queue.take(1.5)) == [fine]
-    assert queue.take_hopeless() == [hopeless]
-    assert queue.take_hopeless() == []
+    assert queue.take_overdue() == [hopeless]
+    assert queue.take_overdue() == []
 
 
 def test_nothing_is_kept_of_requests_that_left() -> None:
@@ -372,7 +372,7 @@ class Queue(RuleBasedStateMachine):
     def take(self) -> None:
         slots = self.queue.may_take
         batch = self.queue.take(self.now)
-        hopeless = self.queue.take_hopeless()
+        hopeless = self.queue.take_overdue()
         for request in hopeless:
             assert request.deadline < self.now + 0.5 + 1e-9
             self.end(request)
@@ -438,7 +438,7 @@ class Queue(RuleBasedStateMachine):
                     if not part.request.done and part.request.unanswered == 0 and not part.request.queued:
                         self.end(part.request)
             self.queue.take(self.now)
-            for request in self.queue.take_hopeless():
+            for request in self.queue.take_overdue():
                 self.end(request)
         assert self.alive == []
 

@@ -9,8 +9,8 @@ import pytest
 
 starlette_requests = pytest.importorskip("starlette.requests", reason="Starlette is not installed")
 
-from aioarray.serving import ClientGoneError
-from aioarray.serving.http import bodies
+from aioarray.serving import ClientGoneError  # noqa: E402
+from aioarray.serving.http import bodies  # noqa: E402
 from aioarray.serving.http.failures import RefusedError  # noqa: E402
 from tests.serving.runners import on_asyncio  # noqa: E402
 
