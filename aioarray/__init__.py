@@ -435,6 +435,7 @@ __all__ = [
     "ogrid",
     "ones",
     "ones_like",
+    "onnx",
     "outer",
     "pad",
     "partition",
@@ -530,11 +531,11 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from . import export, fft, io, linalg, nn, profiling, random, serving, testing
+    from . import export, fft, io, linalg, nn, onnx, profiling, random, serving, testing
     from .profiling import explain, profile
 
 # Namespaces that are loaded when they are first used, which makes `import aioarray` a fifth faster.
-_LAZY = frozenset({"export", "fft", "io", "linalg", "nn", "profiling", "random", "serving", "testing"})
+_LAZY = frozenset({"export", "fft", "io", "linalg", "nn", "onnx", "profiling", "random", "serving", "testing"})
 # Functions of theirs that are here too.
 _LAZY_FUNCTIONS = {"explain": "profiling", "profile": "profiling"}
 

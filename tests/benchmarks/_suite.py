@@ -31,7 +31,6 @@ SUITE = (
     Entry("growth", on_loops=True),
     Entry("compile_many"),
     Entry("compile_memory", by_default=False),
-    Entry("breadth", by_default=False),
 )
 
 

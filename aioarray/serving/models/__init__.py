@@ -1,1 +1,1 @@
-"""Models as clients know them, by name and version, and those that ``aioarray serve`` knows by name."""
+"""Models that ``aioarray serve`` knows by name."""

@@ -1,1 +1,0 @@
-"""``aioarray serve`` as a process, or several: sockets, signals, workers."""
