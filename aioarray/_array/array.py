@@ -11,7 +11,7 @@ import numpy as np
 from .. import _xla
 from .._base import dtypes
 from .._base.errors import TracedValueError
-from .._base.host_values import host_array
+from .._dispatch.exchange import host_value
 from .._dispatch.operands import (
     SCALARS,
     Alias,
@@ -572,7 +572,7 @@ def as_array(function: str, x: ArrayLike) -> Array:
         return x
     if isinstance(x, SCALARS) and not isinstance(x, np.generic):
         return _scalar(x, dtypes.default_for_rank(dtypes.scalar_rank(x)), None, weak=False)
-    return from_host(host_array(function, x))
+    return from_host(host_value(function, x))
 
 
 def from_host(value: np.ndarray, device: Device | None = None, copy: bool = True) -> Array:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _xla
 
 if TYPE_CHECKING:
-    from types import ModuleType
+    from types import FrameType, ModuleType
 
     import numpy as np
 
@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 
 # Revisions of the standard that programs may ask for; each is contained in the latest.
 API_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+
+# Packages whose from_dlpack takes no notice of the read-only flag: PyTorch's tensors are all writable.
+WRITING = frozenset({"torch"})
+
+
+def _writes_into_read_only(caller: FrameType) -> bool:
+    name: object = caller.f_globals.get("__name__")
+    return isinstance(name, str) and name.partition(".")[0] in WRITING
 
 
 class Exchange:
@@ -46,6 +55,11 @@ class Exchange:
             raise BufferError(f"__dlpack__: the array is on {self.__dlpack_device__()}, not on {dl_device}")
         self._host_value("__dlpack__")
         buffer = self._buffer
+        if copy is None:
+            # Values never change. Where the capsule cannot say so, or nobody listens, the consumer gets its own memory.
+            copy = not _xla.can_export_read_only(self._spec.dtype, max_version) or _writes_into_read_only(
+                sys._getframe(1)
+            )
         if copy:
             buffer = _xla.copy_to_device(buffer, self._spec, self.device)
             _xla.wait(buffer)

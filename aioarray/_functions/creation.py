@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 import operator
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
 from .. import _xla
 from .._array import Array, ArrayLike, call, from_host
 from .._base import config, dtypes
-from .._base.host_values import host_array
-from .._engine import engine
-from .._graph import Definition, Node, array_spec
+from .._dispatch.exchange import dlpack_operand, host_value
 from .._ops import creation, manipulation
 from ._arguments import DeviceLike, DTypeLike, Shape, device_of, dtype_of, shape_of
 
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .._base.dtypes import DType, Scalar
+    from .._graph import Definition, Node
 
 __all__ = [
     "arange",
@@ -98,7 +97,7 @@ def asarray(
         if copy is False:
             raise ValueError("asarray: a sequence of Arrays is stacked into a new one, but copy=False; use copy=None")
         return asarray(_stacked(obj), dtype=target, device=place)
-    value = host_array("asarray", obj, target)
+    value = host_value("asarray", obj, target)
     if target is not None and value.dtype != target and _is_complex_to_real(value.dtype, target):
         raise TypeError(f"asarray: {value.dtype.name} does not become {target.name}; take the real part first")
     if copy is False:
@@ -147,9 +146,10 @@ def _is_complex_to_real(source: np.dtype, target: DType) -> bool:
 
 
 def from_dlpack(x: SupportsDLPack, /, *, device: DeviceLike | None = None, copy: bool | None = None) -> Array:
-    """An Array of what another library exports by DLPack; shares its memory unless ``copy`` is True.
+    """An Array of what another library exports by DLPack; shares the memory of what says that it is read-only.
 
-    Shared memory must not change as long as the Array is used. Raises ``BufferError`` for what cannot be exchanged,
+    What may be written into is copied, unless ``copy=False``: then it is shared, and must not change as long as the
+    Array is used. ``copy=True`` always copies. Raises ``BufferError`` for what cannot be exchanged or shared,
     ``AttributeError`` for objects without ``__dlpack__``.
 
     >>> import numpy as np
@@ -159,29 +159,7 @@ def from_dlpack(x: SupportsDLPack, /, *, device: DeviceLike | None = None, copy:
     place = device_of(device)
     if isinstance(x, Array):
         return _as_array(x, None, place, copy)
-    host = x.__dlpack_device__()[0] == 1  # kDLCPU (dlpack.h)
-    if place is None:
-        place = engine.device() if host else _xla.find_device(f"gpu:{x.__dlpack_device__()[1]}")
-    if host != (place.platform == "cpu"):
-        if copy is False:
-            raise BufferError(f"from_dlpack: moving to {place} takes a copy, and copy=False; use copy=None")
-        if host:
-            return from_host(np.from_dlpack(cast("Any", x)), place)
-        return from_dlpack(x).to_device(place)
-    spec = array_spec(tuple(x.shape), _dlpack_dtype(x), place)  # type: ignore[attr-defined]
-    try:
-        buffer = _xla.from_dlpack(x, spec, place, copy=copy)
-    except _xla.ForeignError as error:
-        if copy is False or not host:
-            raise BufferError(f"from_dlpack: {error}") from None
-        # Strided, which NumPy reads and jaxlib does not.
-        return from_host(np.from_dlpack(cast("Any", x)), place)
-    return Array(spec, buffer, None, True)
-
-
-def _dlpack_dtype(x: Any) -> DType:
-    # Every library has a dtype object of its own; the last part of its name is common to all.
-    return dtypes.as_dtype(str(x.dtype).rpartition(".")[2])
+    return Array(*dlpack_operand(x, place, copy), None, True)
 
 
 # Constants
@@ -260,7 +238,7 @@ def full(
 
 
 def _filling(function: str, value: Any, dtype: DType | None) -> np.ndarray:
-    host = host_array(function, value, dtype)
+    host = host_value(function, value, dtype)
     if dtype is None:
         return host
     if _is_complex_to_real(host.dtype, dtype):

@@ -13,7 +13,7 @@ from anyio.lowlevel import RunVar
 
 from .. import _xla
 from .._array import Array, from_host, trees
-from .._base.host_values import host_array
+from .._dispatch.exchange import host_value
 from .._engine import HIGH_WATER, Callback, current_host, engine, wait_drained
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ async def device_put(tree: Any, device: _xla.Device | str | None = None) -> Any:
         if isinstance(leaf, Array):
             results.append((await leaf).to_device(target))
             continue
-        value = host_array("device_put", leaf)
+        value = host_value("device_put", leaf)
         if value.nbytes <= _COPY_HERE_BYTES:
             results.append(from_host(value, target))
         else:

@@ -4,7 +4,8 @@
 ``version``      the supported range
 ``bindings``     the import, guarded, and every difference between versions
 ``client``       the PJRT client and its `Device` objects
-``buffers``      host arrays to device Buffers and back, DLPack, errors in place of values
+``buffers``      host arrays to device Buffers and back, errors in place of values
+``dlpack``       Buffers out of what other libraries export, and exports that nobody may write into
 ``executable``   StableHLO text to `Executable`, cost, serialised programs, result handlers
 ``artifacts``    programs whose shapes are known only when they are compiled
 ``custom_calls`` LAPACK for ``stablehlo.custom_call``
@@ -27,12 +28,10 @@ from .buffers import (
     delete,
     empty_aligned,
     error_buffer,
-    from_dlpack,
     is_ready,
     nbytes,
     put,
     put_scalar,
-    to_dlpack,
     to_numpy,
     unsafe_pointer,
     wait,
@@ -50,6 +49,7 @@ from .client import (
     stop_daemon_thread,
 )
 from .custom_calls import register_lapack
+from .dlpack import can_export_read_only, from_dlpack, to_dlpack
 from .ending import end
 from .errors import ForeignError, translate
 from .executable import Cost, Executable, Memory, compile, default_options, deserialize, result_handlers
@@ -70,6 +70,7 @@ __all__ = [
     "SpecLike",
     "begin_end",
     "can_alias",
+    "can_export_read_only",
     "check_version",
     "client_exists",
     "collect_garbage",

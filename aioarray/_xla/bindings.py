@@ -136,22 +136,19 @@ def make_result_handler(spec: SpecLike, sharding: Sharding) -> ResultHandler:
 
 def export_dlpack(buffer: Buffer, max_version: tuple[int, int] | None, copied: bool) -> Any:
     """A DLPack capsule of a Buffer."""
-    if hasattr(_jax, "dlpack_version"):
+    if dlpack_version is not None:
         return _jax.buffer_to_dlpack_managed_tensor(buffer, None, max_version, copied)
     # 0.10.2 makes unversioned capsules only; a consumer must accept those whatever it asked for.
     return _jax.buffer_to_dlpack_managed_tensor(buffer, None)
 
 
-def import_capsule(source: Any) -> Any:
-    """The DLPack capsule of an object with ``__dlpack__``, of a version that jaxlib reads."""
-    if hasattr(_jax, "dlpack_version"):
-        try:
-            return source.__dlpack__(max_version=_jax.dlpack_version())
-        except TypeError:
-            # Producers of before the 2023.12 revision of the array API take no max_version.
-            return source.__dlpack__()
-    # 0.10.2 reads unversioned capsules only, which is what a producer makes when not asked for more.
-    return source.__dlpack__()
+# The version of DLPack that jaxlib reads and writes; None of 0.10.2, which knows unversioned capsules only.
+dlpack_version: tuple[int, int] | None = getattr(_jax, "dlpack_version", None) if available else None
+
+
+def is_buffer(x: object) -> bool:
+    """Whether ``x`` is a jaxlib array, as JAX's are."""
+    return available and isinstance(x, _jax.ArrayImpl)
 
 
 def host_view(buffer: Buffer, dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any], bool]:

@@ -27,12 +27,10 @@ __all__ = [
     "delete",
     "empty_aligned",
     "error_buffer",
-    "from_dlpack",
     "is_ready",
     "nbytes",
     "put",
     "put_scalar",
-    "to_dlpack",
     "to_numpy",
     "unsafe_pointer",
     "wait",
@@ -182,56 +180,6 @@ def collect_garbage() -> None:
     """
     for _ in range(2):
         _jax.collect_garbage()
-
-
-def to_dlpack(buffer: Buffer, *, max_version: tuple[int, int] | None = None, copied: bool = False) -> Any:
-    """A DLPack capsule that shares the Buffer's memory and keeps it alive, also after the Buffer is deleted.
-
-    Waits for the value without the GIL, and raises its error (a ForeignError). ``max_version`` is what the
-    consumer understands; ``copied`` marks the memory as the consumer's own to write.
-    """
-    buffer.block_until_ready()  # an error has no dtype to ask for
-    view, _copied = bindings.host_view(buffer, buffer.aval.dtype)
-    semantics = _ALIAS if can_alias(view) else _COPY
-    sharding = buffer._sharding
-    # The capsule is made of a second Buffer on the same memory: `delete()` of a Buffer that has been exported
-    # itself is a failed check inside XLA, the end of the process.
-    shared = _device_put(buffer.aval, sharding, [view], [sharding._device], True, False, semantics, True)
-    return bindings.export_dlpack(shared, max_version, copied)
-
-
-def from_dlpack(source: Any, spec: SpecLike, device: Device, *, copy: bool | None = None) -> Buffer:
-    """A Buffer from an object with ``__dlpack__``, or from a DLPack capsule.
-
-    ``copy`` as in the array API: True copies, False shares or raises (a ForeignError), None shares if it can.
-    What is copied has been copied when this returns. Raises TypeError unless what comes is of ``spec``.
-    """
-    capsule = bindings.import_capsule(source) if hasattr(source, "__dlpack__") else source
-    if not copy:
-        buffer = _import(capsule, spec, device, copy)
-    else:
-        # jaxlib shares aligned memory even when it is told to copy. What it cannot share it does copy.
-        try:
-            shared = _import(capsule, spec, device, False)
-        except bindings.ForeignError:
-            buffer = _import(capsule, spec, device, None)
-        else:
-            buffer = copy_to_device(shared, spec, device)
-            # jaxlib copies at some later time. (`_import` has waited for its own copies.)
-            buffer.block_until_ready()
-    return buffer
-
-
-def _import(capsule: Any, spec: SpecLike, device: Device, copy: bool | None) -> Buffer:
-    buffer = _jax.dlpack_managed_tensor_to_buffer(capsule, device._device, None, copy)
-    view, _copied = bindings.host_view(buffer, spec.dtype)
-    if (view.dtype, view.shape) != (spec.dtype, spec.shape):
-        raise TypeError(
-            f"from_dlpack: the capsule is of dtype {view.dtype} and shape {view.shape}, but the spec says "
-            f"{spec.dtype} and {spec.shape}"
-        )
-    # jaxlib names no spec, and a sharding of its own, which 0.10.2 then cannot use.
-    return buffer._rewrap_with_aval_and_sharding(spec, device._sharding)
 
 
 def unsafe_pointer(buffer: Buffer) -> int:

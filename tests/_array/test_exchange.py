@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import aioarray as aio
+from aioarray import _xla
 
 DTYPES = [
     "bool",
@@ -74,28 +75,110 @@ def test_every_dtype_makes_the_round_trip(name: str, dtype: str) -> None:
 
 @PARTNERS
 @pytest.mark.parametrize("copy", [None, False, True])
-def test_what_comes_is_shared_unless_a_copy_is_asked_for(name: str, copy: bool | None) -> None:
+def test_what_may_be_written_into_is_shared_only_when_asked_for(name: str, copy: bool | None) -> None:
     if name == "jax":
         pytest.skip("JAX's arrays cannot be changed, which is how this test sees sharing")
     # PyTorch aligns memory to 64 bytes, which sharing takes; NumPy does not.
     theirs = aligned_ones() if name == "numpy" else made(partner(name), [1.0] * LENGTH, "float32")
     ours = aio.from_dlpack(theirs, copy=copy)
     theirs[0] = 7
-    assert ours[0].item() == (1 if copy else 7)
+    assert ours[0].item() == (7 if copy is False else 1)
+
+
+def address(x: aio.Array) -> int:
+    return int(np.asarray(x).ctypes.data)
+
+
+def read_only() -> np.ndarray:
+    value = aligned_ones()
+    value.flags.writeable = False
+    return value
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        read_only,
+        lambda: np.asarray(aio.arange(float(LENGTH))),
+        lambda: np.broadcast_to(np.float32(2), (3, 4)),
+        lambda: np.frombuffer(bytes(64 * 4), np.float32),
+        lambda: read_only()[::3],
+        lambda: np.asarray(aio.arange(12)).reshape(3, 4).T,
+        lambda: np.asarray(aio.zeros((0, 3))),
+    ],
+)
+@pytest.mark.parametrize("copy", [None, True])
+def test_read_only_arrays_come_in(make: Any, copy: bool | None) -> None:
+    theirs = make()
+    ours = aio.from_dlpack(theirs, copy=copy)
+    assert ours.dtype == theirs.dtype
+    assert_array_equal(np.asarray(ours), theirs)
+    aligned = theirs.flags.c_contiguous and theirs.size and theirs.ctypes.data % 64 == 0
+    if copy or aligned:
+        assert (address(ours) == theirs.ctypes.data) is (copy is None)
+
+
+def test_read_only_arrays_are_shared_or_refused() -> None:
+    theirs = read_only()
+    assert address(aio.from_dlpack(theirs, copy=False)) == theirs.ctypes.data
+    with pytest.raises(BufferError, match="from_dlpack"):
+        aio.from_dlpack(np.broadcast_to(np.float32(2), (3, 4)), copy=False)
+
+
+class Producer:
+    """An array whose ``__dlpack__`` is that of ``function``."""
+
+    def __init__(self, array: np.ndarray, function: Any) -> None:
+        self.array, self.dtype, self.shape = array, array.dtype, array.shape
+        self.__class__ = type("Producer", (Producer,), {"__dlpack__": function})
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+def test_a_producer_of_before_versions_is_copied_and_its_own_error_arrives() -> None:
+    theirs = aligned_ones()
+    ours = aio.from_dlpack(Producer(theirs, lambda self, stream=None: self.array.__dlpack__()))
+    theirs[:] = 7
+    assert ours[0].item() == 1
+
+    def fails(self: Any, **options: Any) -> Any:
+        raise TypeError("no such thing in the producer")
+
+    with pytest.raises(TypeError, match="no such thing in the producer"):
+        aio.from_dlpack(Producer(theirs, fails))
 
 
 @PARTNERS
-def test_what_goes_out_is_shared_and_outlives_the_array(name: str) -> None:
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_nobody_writes_into_what_goes_out(name: str, dtype: str) -> None:
     library = partner(name)
-    ours = aio.arange(float(LENGTH))
-    address = np.asarray(ours).ctypes.data
+    if name == "numpy" and dtype == "bfloat16":
+        pytest.skip("NumPy's DLPack has no bfloat16")
+    ours = aio.ones(LENGTH, dtype=dtype)
     theirs = library.from_dlpack(ours)
-    pointer = {"numpy": lambda: theirs.ctypes.data, "torch": lambda: theirs.data_ptr()}.get(
-        name, lambda: theirs.unsafe_buffer_pointer()
-    )
-    assert pointer() == address
+    if name == "torch":  # whose tensors are all writable
+        theirs[0] = 7
+        assert theirs.data_ptr() != address(ours)
+        assert library.from_dlpack(ours, copy=False).data_ptr() == address(ours)
+    elif name == "numpy":
+        assert not theirs.flags.writeable
+        assert theirs.ctypes.data == address(ours)
+        own = library.from_dlpack(ours, copy=True)
+        assert own.ctypes.data != address(ours)
+        if _xla.bindings.dlpack_version is not None:  # without flags, NumPy takes even copies as read-only
+            own[0] = 7
+    assert ours[0].item() == 1
     ours.delete()
-    assert theirs[-1].item() == LENGTH - 1
+    assert theirs[-1].item() == 1
+
+
+def test_a_capsule_that_cannot_say_read_only_is_of_a_copy() -> None:
+    ours = aio.ones(LENGTH)
+    for options, shared in (({}, False), ({"copy": False}, True), ({"max_version": (0, 8)}, False)):
+        capsule = ours.__dlpack__(**options)
+        again = aio.from_dlpack(Producer(np.asarray(ours), lambda self, c=capsule, **o: c), copy=False)
+        assert (address(again) == address(ours)) is shared
 
 
 @PARTNERS
@@ -155,3 +238,54 @@ async def test_an_unawaited_array_is_a_synchronous_read() -> None:
     await x
     with aio.sync_reads("raise"):
         assert_array_equal(np.from_dlpack(x), [1, 2, 3])
+
+
+FLOAT8 = ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"]
+
+
+class Foreign:
+    """A tensor of a dtype that NumPy's conversions refuse, as PyTorch's are."""
+
+    def __init__(self, array: aio.Array, copy: bool = True) -> None:
+        self.array, self.dtype, self.shape = array, f"foreign.{array.dtype.name}", array.shape
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise TypeError("Got unsupported ScalarType")
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("dtype", ["bfloat16", *FLOAT8])
+async def test_dtypes_that_numpy_does_not_have_come_in(dtype: str) -> None:
+    ours = aio.asarray([[1, 2], [0.5, -3]], dtype=dtype)
+    foreign: Any = Foreign(ours)
+    for again in (aio.asarray(foreign), await aio.device_put(foreign), aio.from_dlpack(foreign)):
+        assert again.dtype == ours.dtype
+        assert again.tolist() == ours.tolist()
+    assert aio.asarray(foreign, dtype="float32").tolist() == ours.tolist()
+    assert aio.multiply(foreign, 2).dtype == ours.dtype
+    traced = aio.jit(lambda x: x * aio.asarray(foreign))(aio.ones((2, 2), dtype=dtype))
+    assert (await traced).tolist() == ours.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", *FLOAT8])
+def test_pytorchs_narrow_tensors_come_in(dtype: str) -> None:
+    torch = partner("torch")
+    theirs = torch.tensor([1, 2, 0.5]).to(getattr(torch, dtype))
+    assert aio.asarray(theirs).dtype.name == dtype
+    assert aio.asarray(theirs).tolist() == [1, 2, 0.5]
+
+
+def test_an_object_that_numpy_cannot_read_keeps_numpys_error() -> None:
+    class Opaque(Foreign):
+        def __init__(self) -> None:
+            super().__init__(aio.ones(2))
+            self.dtype = "foreign.decimal128"
+
+    with pytest.raises(TypeError, match="Got unsupported ScalarType"):
+        aio.asarray(Opaque())  # type: ignore[arg-type]

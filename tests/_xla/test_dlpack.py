@@ -77,9 +77,14 @@ def test_a_copy_is_made_before_it_returns(length, offset) -> None:
     assert (_xla.to_numpy(buffer, spec) == 1).all()
 
 
-def test_an_aligned_array_is_shared() -> None:
+def test_an_aligned_array_is_shared_if_nobody_writes_into_it() -> None:
     array = misaligned(100, 0)
     spec = Spec((100,))
+    buffer = _xla.from_dlpack(array, spec, _xla.default_device(), copy=False)
+    assert _xla.unsafe_pointer(buffer) == array.ctypes.data
+    buffer = _xla.from_dlpack(array, spec, _xla.default_device())
+    assert _xla.unsafe_pointer(buffer) != array.ctypes.data
+    array.flags.writeable = False
     for copy in (None, False):
         buffer = _xla.from_dlpack(array, spec, _xla.default_device(), copy=copy)
         assert _xla.unsafe_pointer(buffer) == array.ctypes.data
