@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, SupportsIndex, TypeAlias
 
 from ._array import ArrayLike, call
 from ._functions._arguments import DTypeLike, axes_of, axis_of, dtype_of
-from ._functions.linear_algebra_basics import matmul, matrix_transpose, tensordot, vecdot
+from ._functions.axes import matrix_transpose
+from ._functions.products import matmul, tensordot, vecdot
 from ._ops import linalg as decompositions
-from ._ops import matrix_functions, norms, products
+from ._ops import matrices, matrix_functions, norms, products
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -332,7 +333,7 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: SupportsIndex = -1) -> Array
     >>> aio.linalg.cross(aio.asarray([1, 0, 0]), aio.asarray([0, 1, 0]))
     Array([0, 0, 1], dtype=int32)
     """
-    return call(matrix_functions.cross, (x1, x2), axis_of("cross", axis))
+    return call(products.cross, (x1, x2), axis_of("cross", axis))
 
 
 def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -351,7 +352,7 @@ def diagonal(x: ArrayLike, /, *, offset: SupportsIndex = 0) -> Array:
     >>> aio.linalg.diagonal(aio.asarray([[1, 2], [3, 4]]))
     Array([1, 4], dtype=int32)
     """
-    return call(matrix_functions.diagonal, (x,), operator.index(offset))
+    return call(matrices.diagonal, (x,), operator.index(offset))
 
 
 def trace(x: ArrayLike, /, *, offset: SupportsIndex = 0, dtype: DTypeLike | None = None) -> Array:
@@ -361,7 +362,7 @@ def trace(x: ArrayLike, /, *, offset: SupportsIndex = 0, dtype: DTypeLike | None
     Array(5, dtype=int32)
     """
     static = (operator.index(offset), dtype_of(dtype))
-    return call(matrix_functions.trace, (x,), *static)
+    return call(matrices.trace, (x,), *static)
 
 
 # ---- Norms

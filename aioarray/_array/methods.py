@@ -7,7 +7,18 @@ import operator
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 from .._base import dtypes
-from .._ops import comparison, complex, cumulative, manipulation, products, rounding, sorting, statistical, taking
+from .._ops import (
+    comparison,
+    complex,
+    cumulative,
+    data_types,
+    manipulation,
+    products,
+    rounding,
+    sorting,
+    statistical,
+    taking,
+)
 from .._ops._rules import normalize_axis
 
 if TYPE_CHECKING:
@@ -182,7 +193,7 @@ class ArrayMethods:
 
     def astype(self, dtype: Any) -> Array:
         """The elements in ``dtype``, as ``aio.astype``."""
-        return self._run(manipulation.astype, dtypes.as_dtype(dtype))
+        return self._run(data_types.astype, dtypes.as_dtype(dtype))
 
     def view(self, dtype: Any) -> Array:
         """The same bytes as elements of another dtype: an Array of its own, which shares no memory.
@@ -195,7 +206,7 @@ class ArrayMethods:
         >>> aio.asarray([1 + 2j]).view("float32")
         Array([1., 2.], dtype=float32)
         """
-        return self._run(manipulation.view, dtypes.as_dtype(dtype))
+        return self._run(data_types.view, dtypes.as_dtype(dtype))
 
 
 def bound_of(x: object, bound: ArrayLike | None) -> ArrayLike | None:

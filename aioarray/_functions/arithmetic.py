@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .._array import Array, ArrayLike, binary, call, unary
-from .._ops import arithmetic, power
+from .._ops import arithmetic
 
 __all__ = [
     "abs",
@@ -62,7 +62,7 @@ def cbrt(x: ArrayLike, /) -> Array:
     >>> aio.cbrt(aio.asarray([-8.0, 27.0]))
     Array([-2.,  3.], dtype=float32)
     """
-    return unary(power.cbrt, x)
+    return unary(arithmetic.cbrt, x)
 
 
 def divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -145,7 +145,7 @@ def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     >>> aio.hypot(aio.asarray([3.0, 5.0]), aio.asarray([4.0, 12.0]))
     Array([ 5., 13.], dtype=float32)
     """
-    return binary(power.hypot, x1, x2)
+    return binary(arithmetic.hypot, x1, x2)
 
 
 def multiply(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -204,7 +204,7 @@ def reciprocal(x: ArrayLike, /) -> Array:
     >>> aio.reciprocal(aio.asarray([2.0, -4.0]))
     Array([ 0.5 , -0.25], dtype=float32)
     """
-    return unary(power.reciprocal, x)
+    return unary(arithmetic.reciprocal, x)
 
 
 def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -239,7 +239,7 @@ def sqrt(x: ArrayLike, /) -> Array:
     >>> aio.sqrt(aio.asarray([4.0, 2.25]))
     Array([2. , 1.5], dtype=float32)
     """
-    return unary(power.sqrt, x)
+    return unary(arithmetic.sqrt, x)
 
 
 def square(x: ArrayLike, /) -> Array:
@@ -250,7 +250,7 @@ def square(x: ArrayLike, /) -> Array:
     >>> aio.square(aio.asarray([1.5, -2.0]))
     Array([2.25, 4.  ], dtype=float32)
     """
-    return unary(power.square, x)
+    return unary(arithmetic.square, x)
 
 
 def subtract(x1: ArrayLike, x2: ArrayLike, /) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from .._array import Array, ArrayLike, as_array, call, fused
@@ -14,7 +15,9 @@ from .manipulation import flip, permute_dims
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["fliplr", "flipud", "ravel", "rollaxis", "rot90", "swapaxes", "transpose"]
+    from .._array import Array
+
+__all__ = ["fliplr", "flipud", "matrix_transpose", "ravel", "rollaxis", "rot90", "swapaxes", "transpose"]
 
 
 def ravel(x: ArrayLike, /, order: Literal["C", "F"] = "C") -> Array:
@@ -118,3 +121,12 @@ def fliplr(x: ArrayLike, /) -> Array:
            [4, 3]], dtype=int32)
     """
     return flip(x, axis=1)
+
+
+def matrix_transpose(x: ArrayLike, /) -> Array:
+    """``x`` with its last two axes exchanged. ``ValueError`` below two axes.
+
+    >>> aio.matrix_transpose(aio.ones((5, 2, 3))).shape
+    (5, 3, 2)
+    """
+    return call(manipulation.matrix_transpose, (x,))

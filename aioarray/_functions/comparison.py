@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, overload
-
-from .._array import ArrayLike, binary, bound_of, call, unary
-from .._ops import comparison, logical
-from .searching import nonzero
-
-if TYPE_CHECKING:
-    from .._array import Array
+from .._array import Array, ArrayLike, as_array, binary, bound_of, call, fused
+from .._ops import comparison
+from .bitwise import bitwise_or
+from .creation import asarray
+from .floating_point import isnan
+from .logical import logical_and
+from .utility import all
 
 __all__ = [
+    "allclose",
+    "array_equal",
     "clip",
     "equal",
     "fmax",
@@ -21,14 +22,9 @@ __all__ = [
     "isclose",
     "less",
     "less_equal",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
     "maximum",
     "minimum",
     "not_equal",
-    "where",
 ]
 
 
@@ -134,50 +130,6 @@ def less_equal(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return binary(comparison.less_equal, x1, x2)
 
 
-def logical_and(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Whether both elements of each pair are true, that is not 0.
-
-    Any dtypes; the result is bool. ``ValueError`` for shapes that do not broadcast.
-
-    >>> aio.logical_and(aio.asarray([True, False]), True)
-    Array([ True, False], dtype=bool)
-    """
-    return binary(logical.logical_and, x1, x2)
-
-
-def logical_not(x: ArrayLike, /) -> Array:
-    """Whether each element is false, that is 0.
-
-    Any dtype; the result is bool.
-
-    >>> aio.logical_not(aio.asarray([True, False]))
-    Array([False,  True], dtype=bool)
-    """
-    return unary(logical.logical_not, x)
-
-
-def logical_or(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Whether either element of each pair is true, that is not 0.
-
-    Any dtypes; the result is bool. ``ValueError`` for shapes that do not broadcast.
-
-    >>> aio.logical_or(aio.asarray([True, False]), False)
-    Array([ True, False], dtype=bool)
-    """
-    return binary(logical.logical_or, x1, x2)
-
-
-def logical_xor(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Whether exactly one element of each pair is true, that is not 0.
-
-    Any dtypes; the result is bool. ``ValueError`` for shapes that do not broadcast.
-
-    >>> aio.logical_xor(aio.asarray([True, False]), True)
-    Array([False,  True], dtype=bool)
-    """
-    return binary(logical.logical_xor, x1, x2)
-
-
 def maximum(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The greater of each pair of elements; NaN where either is.
 
@@ -211,23 +163,29 @@ def not_equal(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return binary(comparison.not_equal, x1, x2)
 
 
-@overload
-def where(condition: ArrayLike, /) -> tuple[Array, ...]: ...
-@overload
-def where(condition: ArrayLike, x1: ArrayLike, x2: ArrayLike, /) -> Array: ...
-def where(
-    condition: ArrayLike, x1: ArrayLike | None = None, x2: ArrayLike | None = None, /
-) -> Array | tuple[Array, ...]:
-    """The element of ``x1`` where ``condition`` is true, of ``x2`` elsewhere.
+@fused
+def allclose(x1: ArrayLike, x2: ArrayLike, /, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False) -> Array:
+    """Whether all pairs of elements are equal within a tolerance, as ``isclose`` has it. One bool.
 
-    ``x1`` and ``x2`` promote, all three broadcast. ``ValueError`` for shapes that do not broadcast. Without both it is
-    ``nonzero(condition)``, which reads the values.
+    ``ValueError`` for shapes that do not broadcast.
 
-    >>> aio.where(aio.asarray([True, False]), aio.asarray([1, 2]), 0)
-    Array([1, 0], dtype=int32)
+    >>> aio.allclose(aio.asarray([1.0, 2.0]), aio.asarray([1.0, 2.000001]))
+    Array(True, dtype=bool)
     """
-    if x1 is None or x2 is None:
-        if x1 is None and x2 is None:
-            return nonzero(condition)
-        raise ValueError("where: one of x1 and x2 is None; give both, or neither for the positions of what is true")
-    return call(logical.where, (condition, x1, x2))
+    return all(isclose(x1, x2, rtol=rtol, atol=atol, equal_nan=equal_nan))
+
+
+@fused
+def array_equal(x1: ArrayLike, x2: ArrayLike, /, equal_nan: bool = False) -> Array:
+    """Whether both arrays have the same shape and all elements are equal; with ``equal_nan`` also NaN to NaN. One bool.
+
+    >>> aio.array_equal(aio.asarray([1, 2]), aio.asarray([1, 2])), aio.array_equal(aio.ones(2), aio.ones(3))
+    (Array(True, dtype=bool), Array(False, dtype=bool))
+    """
+    a, b = as_array("array_equal", x1), as_array("array_equal", x2)
+    if a.shape != b.shape:
+        return asarray(False)
+    same = equal(a, b)
+    if equal_nan and a.dtype.kind not in "biu" and b.dtype.kind not in "biu":
+        same = bitwise_or(same, logical_and(isnan(a), isnan(b)))
+    return all(same)

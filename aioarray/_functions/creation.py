@@ -13,7 +13,7 @@ from .. import _xla
 from .._array import Array, ArrayLike, call, from_host
 from .._base import config, dtypes
 from .._dispatch.exchange import dlpack_operand, host_value
-from .._ops import creation, manipulation
+from .._ops import creation, data_types, manipulation
 from ._arguments import DeviceLike, DTypeLike, Shape, device_of, dtype_of, shape_of
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _as_array(x: Array, dtype: DType | None, device: _xla.Device | None, copy: b
             "and copy=False; use copy=None"
         )
     if casts:
-        x = call(manipulation.astype, (x,), dtype)
+        x = call(data_types.astype, (x,), dtype)
     if moves and device is not None:
         return x.to_device(device)
     # Values never change in place, so two Arrays may have one buffer.
@@ -450,7 +450,7 @@ def tril(x: ArrayLike, /, k: int = 0) -> Array:
            [1., 1., 0.],
            [1., 1., 1.]], dtype=float32)
     """
-    return call(manipulation.tril, (x,), operator.index(k))
+    return call(creation.tril, (x,), operator.index(k))
 
 
 def triu(x: ArrayLike, /, k: int = 0) -> Array:
@@ -461,7 +461,7 @@ def triu(x: ArrayLike, /, k: int = 0) -> Array:
            [0., 0., 1.],
            [0., 0., 0.]], dtype=float32)
     """
-    return call(manipulation.triu, (x,), operator.index(k))
+    return call(creation.triu, (x,), operator.index(k))
 
 
 def meshgrid(*arrays: ArrayLike, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
@@ -478,4 +478,4 @@ def meshgrid(*arrays: ArrayLike, indexing: Literal["xy", "ij"] = "xy") -> tuple[
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing={indexing!r} is not known; use 'xy' or 'ij'")
-    return call(manipulation.meshgrid, arrays, indexing) if arrays else ()
+    return call(creation.meshgrid, arrays, indexing) if arrays else ()

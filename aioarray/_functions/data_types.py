@@ -10,7 +10,7 @@ import numpy as np
 
 from .._array import Array, ArrayLike, call
 from .._base import dtypes
-from .._ops import manipulation
+from .._ops import data_types
 from ._arguments import DeviceLike, DTypeLike, device_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = True, device: Devi
     target, place = dtypes.as_dtype(dtype), device_of(device)
     if isinstance(x, Array) and not copy and x.dtype == target and place in (None, x.device):
         return x
-    result: Array = call(manipulation.astype, (x,), target)
+    result: Array = call(data_types.astype, (x,), target)
     return result if place is None else result.to_device(place)
 
 

@@ -2,67 +2,15 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING
 
 from .._array import ArrayLike, binary, call, unary
-from .._ops import complex, floating_point, rounding
+from .._ops import floating_point
 
 if TYPE_CHECKING:
     from .._array import Array
 
-__all__ = [
-    "angle",
-    "ceil",
-    "conj",
-    "copysign",
-    "floor",
-    "imag",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "isneginf",
-    "isposinf",
-    "nan_to_num",
-    "nextafter",
-    "real",
-    "round",
-    "signbit",
-    "trunc",
-]
-
-
-def angle(x: ArrayLike, /, deg: bool = False) -> Array:
-    """The angle of each complex number to the positive real axis, in radians (-pi to pi) or degrees.
-
-    Floating-point dtypes; integers and booleans become the default real dtype first.
-
-    >>> aio.angle(aio.asarray([1j, -1 + 0j]), deg=True)
-    Array([ 90., 180.], dtype=float32)
-    """
-    return call(complex.angle, (x,), bool(deg))
-
-
-def ceil(x: ArrayLike, /) -> Array:
-    """Each element rounded up to an integer; the dtype stays.
-
-    Real numeric dtypes, kept; ``TypeError`` for others.
-
-    >>> aio.ceil(aio.asarray([1.2, -1.2]))
-    Array([ 2., -1.], dtype=float32)
-    """
-    return unary(rounding.ceil, x)
-
-
-def conj(x: ArrayLike, /) -> Array:
-    """Each element with the opposite imaginary part.
-
-    Numeric dtypes, kept; ``TypeError`` for others.
-
-    >>> aio.conj(aio.asarray([1 + 2j]))
-    Array([1.-2.j], dtype=complex64)
-    """
-    return unary(complex.conj, x)
+__all__ = ["copysign", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "nan_to_num", "nextafter", "signbit"]
 
 
 def copysign(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -75,28 +23,6 @@ def copysign(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     Array([-1.,  2.], dtype=float32)
     """
     return binary(floating_point.copysign, x1, x2)
-
-
-def floor(x: ArrayLike, /) -> Array:
-    """Each element rounded down to an integer; the dtype stays.
-
-    Real numeric dtypes, kept; ``TypeError`` for others.
-
-    >>> aio.floor(aio.asarray([1.2, -1.2]))
-    Array([ 1., -2.], dtype=float32)
-    """
-    return unary(rounding.floor, x)
-
-
-def imag(x: ArrayLike, /) -> Array:
-    """The imaginary part of each element; 0 for real numbers.
-
-    Numeric dtypes; of complex ones the result has that of their parts. ``TypeError`` for bool.
-
-    >>> aio.imag(aio.asarray([1 + 2j]))
-    Array([2.], dtype=float32)
-    """
-    return unary(complex.imag, x)
 
 
 def isfinite(x: ArrayLike, /) -> Array:
@@ -180,30 +106,6 @@ def nextafter(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return binary(floating_point.nextafter, x1, x2)
 
 
-def real(x: ArrayLike, /) -> Array:
-    """The real part of each element.
-
-    Numeric dtypes; of complex ones the result has that of their parts. ``TypeError`` for bool.
-
-    >>> aio.real(aio.asarray([1 + 2j]))
-    Array([1.], dtype=float32)
-    """
-    return unary(complex.real, x)
-
-
-def round(x: ArrayLike, /, decimals: int = 0) -> Array:
-    """Each element rounded to so many decimals (negative: to tens, hundreds); the even one of two equally near.
-
-    Numeric dtypes, kept; of complex numbers each part for itself. ``TypeError`` for others.
-
-    >>> aio.round(aio.asarray([0.5, 1.5, -2.7]))
-    Array([ 0.,  2., -3.], dtype=float32)
-    >>> aio.round(aio.asarray([3.14159, 2.71828]), 2)
-    Array([3.14, 2.72], dtype=float32)
-    """
-    return call(rounding.round, (x,), operator.index(decimals))
-
-
 def signbit(x: ArrayLike, /) -> Array:
     """Whether the sign bit of each element is set, as it is of -0.0.
 
@@ -214,14 +116,3 @@ def signbit(x: ArrayLike, /) -> Array:
     Array([ True, False,  True], dtype=bool)
     """
     return unary(floating_point.signbit, x)
-
-
-def trunc(x: ArrayLike, /) -> Array:
-    """Each element rounded towards zero to an integer; the dtype stays.
-
-    Real numeric dtypes, kept; ``TypeError`` for others.
-
-    >>> aio.trunc(aio.asarray([1.8, -1.8]))
-    Array([ 1., -1.], dtype=float32)
-    """
-    return unary(rounding.trunc, x)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._array import Array, ArrayLike, as_array, call, fused
 from .._base import dtypes
-from .._ops import manipulation
+from .._ops import creation
 from ._arguments import DeviceLike, DTypeLike, Shape, dtype_of, shape_of
 from .arithmetic import pow, remainder
 from .comparison import clip
@@ -129,7 +129,7 @@ def indices(
 
 @fused(sequences=("vectors",))
 def _full_grid(vectors: Sequence[ArrayLike], /) -> Array:
-    return stack(call(manipulation.meshgrid, tuple(vectors), "ij"))
+    return stack(call(creation.meshgrid, tuple(vectors), "ij"))
 
 
 @fused(sequences=("vectors",))

@@ -9,12 +9,12 @@ from .._base import dtypes
 from .._ops._rules import normalize_axes, normalize_axis
 from ._arguments import Axes, axes_of, axis_of
 from .arithmetic import divide, multiply, remainder
-from .comparison import clip, where
+from .comparison import clip
 from .data_types import astype, result_type
 from .floating_point import isnan
 from .indexing import take
 from .manipulation import concat, moveaxis, reshape
-from .searching import searchsorted
+from .searching import searchsorted, where
 from .sorting import argsort
 from .statistical import sum
 from .utility import diff

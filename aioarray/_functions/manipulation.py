@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._array import Array, ArrayLike, as_array, call
 from .._base.host_values import host_array
-from .._ops import manipulation, padding, searching, taking
+from .._ops import manipulation, searching, taking
 from .._ops._rules import broadcast_shapes as _broadcast_shapes
 from .._ops._rules import normalize_axis
 from ._arguments import Axes, Shape, axes_of, axis_of, shape_of
@@ -27,7 +27,6 @@ __all__ = [
     "expand_dims",
     "flip",
     "moveaxis",
-    "pad",
     "permute_dims",
     "repeat",
     "reshape",
@@ -109,31 +108,6 @@ def _some_axes(function: str, axis: int | tuple[int, ...]) -> Axes:
     if axis is None:
         raise TypeError(f"{function}: axis None is no integer or tuple of integers")
     return axes_of(function, axis)
-
-
-def pad(
-    x: ArrayLike,
-    /,
-    pad_width: int | tuple[int, int] | Sequence[tuple[int, int]],
-    mode: Literal["constant", "edge", "reflect", "symmetric", "wrap"] = "constant",
-    *,
-    constant_values: ArrayLike = 0,
-) -> Array:
-    """``x`` with more elements around: ``pad_width`` at every end, (before, after) of every axis, or a pair for each.
-
-    They are ``constant_values``, or what ``mode`` makes of ``x`` as in NumPy: its edge, its elements mirrored at the
-    last element ("reflect") or after it ("symmetric"), or started again ("wrap").
-
-    >>> aio.pad(aio.asarray([1, 2, 3]), (1, 2))
-    Array([0, 1, 2, 3, 0, 0], dtype=int32)
-    >>> aio.pad(aio.asarray([1, 2, 3]), 2, mode="reflect")
-    Array([3, 2, 1, 2, 3, 2, 1], dtype=int32)
-    """
-    x = x if isinstance(x, Array) else asarray(x)
-    widths = tuple(
-        (operator.index(a), operator.index(b)) for a, b in np.broadcast_to(np.asarray(pad_width), (x.ndim, 2))
-    )
-    return call(padding.pad, (x, constant_values), widths, mode)
 
 
 def permute_dims(x: ArrayLike, /, axes: tuple[int, ...]) -> Array:

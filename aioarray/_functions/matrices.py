@@ -6,11 +6,12 @@ import operator
 
 from .._array import Array, ArrayLike, as_array, call, fused
 from .._base import dtypes
-from .._ops import matrix_functions
+from .._ops import matrices
 from .._ops._rules import normalize_axes
 from ._arguments import DeviceLike, DTypeLike, dtype_of
 from .creation import eye, full, tril
-from .manipulation import moveaxis, pad
+from .manipulation import moveaxis
+from .padding import pad
 
 __all__ = ["diag", "diagonal", "identity", "trace", "tri"]
 
@@ -58,7 +59,7 @@ def diag(x: ArrayLike, /, k: int = 0) -> Array:
     """
     array = as_array("diag", x)
     if array.ndim == 2:
-        return call(matrix_functions.diagonal, (array,), operator.index(k))
+        return call(matrices.diagonal, (array,), operator.index(k))
     if array.ndim != 1:
         raise ValueError(f"diag: shape {array.shape}; it takes a vector or a matrix")
     size = array.size + abs(k)
@@ -83,7 +84,7 @@ def diagonal(x: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -
     >>> aio.diagonal(aio.asarray([[1, 2], [3, 4]]))
     Array([1, 4], dtype=int32)
     """
-    return call(matrix_functions.diagonal, (_last("diagonal", x, axis1, axis2),), operator.index(offset))
+    return call(matrices.diagonal, (_last("diagonal", x, axis1, axis2),), operator.index(offset))
 
 
 @fused
@@ -94,7 +95,7 @@ def trace(x: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtyp
     Array(5, dtype=int32)
     """
     moved = _last("trace", x, axis1, axis2)
-    return call(matrix_functions.trace, (moved,), operator.index(offset), dtype_of(dtype))
+    return call(matrices.trace, (moved,), operator.index(offset), dtype_of(dtype))
 
 
 def _last(function: str, x: ArrayLike, axis1: int, axis2: int) -> Array:

@@ -10,10 +10,11 @@ from .._base import dtypes
 from .._ops import statistical
 from ._arguments import Axes, DTypeLike, axes_of
 from .arithmetic import divide, multiply, sqrt, subtract
-from .comparison import logical_not, where
+from .complex import conj, real
 from .data_types import astype
-from .floating_point import conj, isnan, real
-from .searching import count_nonzero
+from .floating_point import isnan
+from .logical import logical_not
+from .searching import count_nonzero, where
 from .statistical import max, mean, min, prod, sum, var
 from .utility import all
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 from .._array import Array, ArrayLike, as_array, call, fused
-from .._ops import einstein, matrix_functions, products
+from .._ops import products
 from .._ops._rules import normalize_axis
+from ._arguments import axis_of
 from .arithmetic import multiply
-from .floating_point import conj
+from .complex import conj
 from .manipulation import moveaxis, reshape
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-__all__ = ["cross", "einsum_path", "inner", "kron", "outer", "vdot"]
+__all__ = ["cross", "dot", "inner", "kron", "matmul", "outer", "tensordot", "vdot", "vecdot"]
 
 
 @fused
@@ -91,21 +90,64 @@ def cross(
     a, b = as_array("cross", x1), as_array("cross", x2)
     a = moveaxis(a, normalize_axis("cross", operator.index(axisa), a.ndim), -1)
     b = moveaxis(b, normalize_axis("cross", operator.index(axisb), b.ndim), -1)
-    product: Array = call(matrix_functions.cross, (a, b), -1)
+    product: Array = call(products.cross, (a, b), -1)
     return moveaxis(product, -1, normalize_axis("cross", operator.index(axisc), product.ndim))
 
 
-def einsum_path(
-    subscripts: str, /, *operands: ArrayLike, optimize: bool | str | Sequence[Any] = "greedy"
-) -> tuple[list[Any], str]:
-    """The order in which ``einsum`` may contract its operands, as NumPy gives it, and a description of its cost.
+# How exactly float32 operands enter a product on devices with faster units of less precision; None is "default".
+Precision: TypeAlias = Literal["default", "high", "highest"] | None
 
-    ``optimize``: "greedy", "optimal" or another method of opt_einsum; False for all operands at once; or a path to be
-    described. Nothing is computed. ``einsum`` itself chooses its order by the method "auto".
 
-    >>> a, b, c = aio.ones((2, 10)), aio.ones((10, 10)), aio.ones((10, 3))
-    >>> aio.einsum_path("ij,jk,kl->il", a, b, c)[0]
-    ['einsum_path', (0, 1), (0, 1)]
+def matmul(x1: ArrayLike, x2: ArrayLike, /, *, precision: Precision = None) -> Array:
+    """Matrix products over the last two axes, the others broadcast; an operand of one axis is a vector.
+
+    float16 and bfloat16 are summed in float32. ``ValueError`` where shapes do not fit.
+
+    >>> aio.matmul(aio.asarray([[1, 2], [3, 4]]), aio.asarray([1, 1]))
+    Array([3, 7], dtype=int32)
     """
-    shapes = [as_array("einsum_path", x).shape for x in operands]
-    return einstein.path(subscripts, shapes, optimize)
+    return call(products.matmul, (x1, x2), precision)
+
+
+def dot(x1: ArrayLike, x2: ArrayLike, /, *, precision: Precision = None) -> Array:
+    """NumPy's ``dot``: the last axis of ``x1`` with the second to last (or only) one of ``x2``, without broadcasting.
+
+    >>> aio.dot(aio.asarray([1.0, 2.0]), aio.asarray([3.0, 4.0]))
+    Array(11., dtype=float32)
+    """
+    return call(products.dot, (x1, x2), precision)
+
+
+def tensordot(
+    x1: ArrayLike,
+    x2: ArrayLike,
+    /,
+    axes: int | tuple[Sequence[int], Sequence[int]] = 2,
+    *,
+    precision: Precision = None,
+) -> Array:
+    """Sums of products over ``axes``: so many last ones of ``x1`` and first ones of ``x2``, or those named for each.
+
+    ``ValueError`` where their lengths differ.
+
+    >>> aio.tensordot(aio.ones((2, 3, 4)), aio.ones((4, 3, 5)), axes=((1, 2), (1, 0))).shape
+    (2, 5)
+    """
+    if isinstance(axes, Sequence):
+        first, second = axes
+        pairs = (_axes(first), _axes(second))
+        return call(products.tensordot, (x1, x2), pairs, precision)
+    return call(products.tensordot, (x1, x2), operator.index(axes), precision)
+
+
+def _axes(axes: int | Sequence[int]) -> tuple[int, ...]:
+    return tuple(map(operator.index, axes)) if isinstance(axes, Sequence) else (operator.index(axes),)
+
+
+def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1, precision: Precision = None) -> Array:
+    """Sums along ``axis`` of ``conj(x1) * x2``; the other axes broadcast. ``ValueError`` where lengths differ.
+
+    >>> aio.vecdot(aio.asarray([[1, 2], [3, 4]]), aio.asarray([1, 1]))
+    Array([3, 7], dtype=int32)
+    """
+    return call(products.vecdot, (x1, x2), axis_of("vecdot", axis), precision)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
 from .._array import Array, ArrayLike, call, from_host
 from .._base import dtypes
-from .._ops import histogram, searching, statistical
+from .._ops import _rules, searching, statistical
 from ._arguments import Axes, axes_of, axis_of
 from .creation import asarray
 
 if TYPE_CHECKING:
     from .. import _xla
 
-__all__ = ["argmax", "argmin", "argwhere", "bincount", "count_nonzero", "nonzero", "searchsorted"]
+__all__ = ["argmax", "argmin", "argwhere", "count_nonzero", "nonzero", "searchsorted", "where"]
 
 
 def argmax(x: ArrayLike, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
@@ -84,7 +84,7 @@ def _host_nonzero(x: ArrayLike) -> list[np.ndarray]:
     value = np.asarray(x)
     if value.ndim == 0:
         raise ValueError("nonzero: an array without axes has no positions; use reshape(x, (1,))")
-    dtype = statistical.index_dtype(max(value.shape))
+    dtype = _rules.index_dtype(max(value.shape))
     return [places.astype(dtype) for places in np.nonzero(value)]
 
 
@@ -113,22 +113,27 @@ def searchsorted(
     return call(searching.searchsorted, (first, x2, sorter), side)
 
 
-def bincount(
-    x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int = 0, *, length: int | None = None
-) -> Array:
-    """How often each integer from 0 on occurs in the vector ``x``, or the sum of its ``weights``.
+@overload
+def where(condition: ArrayLike, /) -> tuple[Array, ...]: ...
 
-    The result is as long as the greatest one, and ``minlength``, ask for, so an Array is read: await it before. With
-    ``length`` nothing is read, and it works inside jit; then others are not counted.
 
-    >>> aio.bincount(aio.asarray([0, 1, 1, 3]))
-    Array([1, 2, 0, 1], dtype=int32)
-    >>> aio.bincount(aio.asarray([0, 1, 1, 3]), length=2)
-    Array([1, 2], dtype=int32)
+@overload
+def where(condition: ArrayLike, x1: ArrayLike, x2: ArrayLike, /) -> Array: ...
+
+
+def where(
+    condition: ArrayLike, x1: ArrayLike | None = None, x2: ArrayLike | None = None, /
+) -> Array | tuple[Array, ...]:
+    """The element of ``x1`` where ``condition`` is true, of ``x2`` elsewhere.
+
+    ``x1`` and ``x2`` promote, all three broadcast. ``ValueError`` for shapes that do not broadcast. Without both it is
+    ``nonzero(condition)``, which reads the values.
+
+    >>> aio.where(aio.asarray([True, False]), aio.asarray([1, 2]), 0)
+    Array([1, 0], dtype=int32)
     """
-    if length is None:
-        value = np.asarray(x)
-        if value.size and value.min() < 0:
-            raise ValueError(f"bincount: x has a negative element, {value.min()}; it takes 0 and up, or give length=")
-        length = max(int(value.max()) + 1 if value.size else 0, operator.index(minlength))
-    return call(histogram.bincount, (x, weights), operator.index(length))
+    if x1 is None or x2 is None:
+        if x1 is None and x2 is None:
+            return nonzero(condition)
+        raise ValueError("where: one of x1 and x2 is None; give both, or neither for the positions of what is true")
+    return call(searching.where, (condition, x1, x2))

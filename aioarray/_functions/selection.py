@@ -15,16 +15,15 @@ from .._array import Array, ArrayLike, as_array, call, from_host, fused
 from .._base import dtypes
 from .._base.host_values import host_array
 from .._ops import searching
-from .._ops._rules import normalize_axis
-from .._ops.statistical import index_dtype
+from .._ops._rules import index_dtype, normalize_axis
 from ._arguments import axis_of
 from .arithmetic import remainder
-from .comparison import clip, less, where
+from .comparison import clip, less
 from .creation import arange
 from .data_types import astype
 from .indexing import take, take_along_axis
 from .manipulation import broadcast_arrays, broadcast_to, concat, moveaxis, permute_dims, reshape, stack, unstack
-from .searching import count_nonzero
+from .searching import count_nonzero, where
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,14 +15,15 @@ from .._array import Array, ArrayLike, as_array, call, from_host, fused
 from .._base import dtypes
 from .._base.host_values import host_array
 from .._ops import searching, sets
-from .._ops.statistical import index_dtype
+from .._ops._rules import index_dtype
 from ._arguments import axis_of
-from .comparison import less, logical_and, where
+from .comparison import less
 from .creation import arange, full
 from .data_types import astype
 from .indexing import take
+from .logical import logical_and
 from .manipulation import concat, reshape
-from .searching import count_nonzero
+from .searching import count_nonzero, where
 from .sets import isin, unique_of_size
 
 if TYPE_CHECKING:

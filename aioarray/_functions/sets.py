@@ -14,7 +14,7 @@ import numpy as np
 from .._array import Array, ArrayLike, as_array, call, from_host
 from .._base.host_values import host_array
 from .._ops import sets
-from .._ops.statistical import index_dtype
+from .._ops._rules import index_dtype
 
 if TYPE_CHECKING:
     from .._base.dtypes import Scalar

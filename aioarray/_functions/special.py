@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._array import ArrayLike, unary
-from .._ops import bessel
+from .._ops import special
 
 if TYPE_CHECKING:
     from .._array import Array
@@ -21,4 +21,4 @@ def i0(x: ArrayLike, /) -> Array:
     >>> aio.i0(aio.asarray([0.0, 1.0]))
     Array([1.       , 1.2660658], dtype=float32)
     """
-    return unary(bessel.i0, x)
+    return unary(special.i0, x)

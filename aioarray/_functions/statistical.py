@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
-from .._array import ArrayLike, call
-from .._ops import cumulative, statistical
-from ._arguments import Axes, DTypeLike, axes_of, axis_of, dtype_of
+from .._array import Array, ArrayLike, as_array, call, fused
+from .._base import dtypes
+from .._ops import statistical
+from .._ops._rules import normalize_axes
+from ._arguments import Axes, DTypeLike, axes_of, dtype_of
+from .arithmetic import divide, multiply
+from .creation import full
+from .data_types import astype, result_type
+from .manipulation import broadcast_to, expand_dims
 
 if TYPE_CHECKING:
     from .._array import Array
 
-__all__ = [
-    "cumulative_prod",
-    "cumulative_sum",
-    "max",
-    "mean",
-    "min",
-    "prod",
-    "std",
-    "sum",
-    "var",
-]
+__all__ = ["average", "max", "mean", "min", "prod", "std", "sum", "var"]
 
 
 def sum(x: ArrayLike, /, axis: Axes = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
@@ -98,39 +94,90 @@ def min(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     return call(statistical.min, (x,), axes_of("min", axis), bool(keepdims))
 
 
-def cumulative_sum(
+@overload
+def average(
     x: ArrayLike,
     /,
+    axis: Axes = None,
+    weights: ArrayLike | None = None,
+    returned: Literal[False] = False,
     *,
-    axis: int | None = None,
-    dtype: DTypeLike | None = None,
-    include_initial: bool = False,
-) -> Array:
-    """Running sums along ``axis``, which may be left out for vectors; with ``include_initial``, 0 comes first.
-
-    Dtypes as for ``sum``. ``ValueError`` if ``axis`` is needed and not given.
-
-    >>> aio.cumulative_sum(aio.asarray([1, 2, 3]))
-    Array([1, 3, 6], dtype=int32)
-    """
-    place = None if axis is None else axis_of("cumulative_sum", axis)
-    return call(cumulative.cumulative_sum, (x,), place, dtype_of(dtype), bool(include_initial))
+    keepdims: bool = False,
+) -> Array: ...
 
 
-def cumulative_prod(
+@overload
+def average(
     x: ArrayLike,
     /,
+    axis: Axes = None,
+    weights: ArrayLike | None = None,
     *,
-    axis: int | None = None,
-    dtype: DTypeLike | None = None,
-    include_initial: bool = False,
-) -> Array:
-    """Running products along ``axis``, which may be left out for vectors; with ``include_initial``, 1 comes first.
+    returned: Literal[True],
+    keepdims: bool = False,
+) -> tuple[Array, Array]: ...
 
-    Dtypes as for ``sum``. ``ValueError`` if ``axis`` is needed and not given.
 
-    >>> aio.cumulative_prod(aio.asarray([1, 2, 3]), include_initial=True)
-    Array([1, 1, 2, 6], dtype=int32)
+@overload
+def average(
+    x: ArrayLike,
+    /,
+    axis: Axes = None,
+    weights: ArrayLike | None = None,
+    returned: bool = False,
+    *,
+    keepdims: bool = False,
+) -> Array | tuple[Array, Array]: ...
+
+
+def average(
+    x: ArrayLike,
+    /,
+    axis: Axes = None,
+    weights: ArrayLike | None = None,
+    returned: bool = False,
+    *,
+    keepdims: bool = False,
+) -> Array | tuple[Array, Array]:
+    """Means along ``axis`` (one, several, None for all), each element counting ``weights`` times; with their sums.
+
+    ``weights`` have the shape of ``x``, or of its axes ``axis``. Of integers in the default real dtype; inf or NaN
+    where the weights sum to 0. ``returned`` asks for the sums of weights too. ``ValueError`` for other shapes.
+
+    >>> aio.average(aio.asarray([1.0, 2.0]), weights=aio.asarray([3.0, 1.0]))
+    Array(1.25, dtype=float32)
     """
-    place = None if axis is None else axis_of("cumulative_prod", axis)
-    return call(cumulative.cumulative_prod, (x,), place, dtype_of(dtype), bool(include_initial))
+    place = axes_of("average", axis)
+    result, total = _average(x, weights, axis=place, keepdims=bool(keepdims))
+    return (result, total) if returned else result
+
+
+@fused
+def _average(x: ArrayLike, weights: ArrayLike | None, /, *, axis: Axes, keepdims: bool) -> tuple[Array, Array]:
+    array = as_array("average", x)
+    if weights is None:
+        result = mean(array, axis=axis, keepdims=keepdims)
+        axes = normalize_axes("average", axis, array.ndim)
+        count = 1
+        for k in axes:
+            count *= array.shape[k]
+        return result, full(result.shape, count, dtype=result.dtype)
+    factors = as_array("average", weights)
+    dtype = result_type(array, factors)
+    if dtype in dtypes.INTEGRAL_OR_BOOLEAN:
+        dtype = dtypes.default_for_rank(2)
+    array, factors = astype(array, dtype), astype(factors, dtype)
+    if factors.shape != array.shape:
+        axes = normalize_axes("average", axis, array.ndim)
+        if axis is None or factors.shape != tuple(array.shape[k] for k in axes):
+            raise ValueError(
+                f"average: weights of shape {factors.shape}, x of shape {array.shape}; they must have its shape, or "
+                "that of its axes named in axis="
+            )
+        # The weights' axes go in the order in which `axis` names them.
+        order = sorted(range(len(axes)), key=axes.__getitem__)
+        factors = factors.transpose(order)
+        others = tuple(k for k in range(array.ndim) if k not in axes)
+        factors = broadcast_to(expand_dims(factors, others), array.shape)
+    total = sum(factors, axis=axis, keepdims=keepdims)
+    return divide(sum(multiply(array, factors), axis=axis, keepdims=keepdims), total), total

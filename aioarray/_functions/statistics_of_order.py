@@ -16,18 +16,21 @@ from .._base import dtypes
 from .._base.host_values import host_array
 from .._ops._rules import normalize_axes
 from ._arguments import Axes, axes_of
-from .arithmetic import divide
-from .comparison import clip, logical_and, logical_not, where
+from .arithmetic import divide, subtract
+from .comparison import clip
 from .creation import asarray
 from .data_types import astype
-from .floating_point import floor, isnan
+from .floating_point import isnan
 from .indexing import take_along_axis
+from .logical import logical_and, logical_not
 from .manipulation import broadcast_to, moveaxis, reshape
-from .searching import count_nonzero
+from .rounding import floor
+from .searching import count_nonzero, where
 from .sorting import sort
+from .statistical import max, min
 from .utility import any
 
-__all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
+__all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "ptp", "quantile"]
 
 Method: TypeAlias = Literal[
     "inverted_cdf",
@@ -285,3 +288,14 @@ def _median(function: str, x: ArrayLike, axis: Axes, keepdims: bool, without_nan
         middle = ordered[..., n // 2] if n % 2 else divide(ordered[..., n // 2 - 1] + ordered[..., n // 2], 2)
     result = astype(where(spoiled, math.nan, middle), dtype)
     return reshape(result, kept) if keepdims else result
+
+
+@fused
+def ptp(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
+    """The greatest less the least along ``axis`` (one, several, None for all). ``ValueError`` for no elements.
+
+    >>> aio.ptp(aio.asarray([[1, 5], [7, 3]]), axis=1)
+    Array([4, 4], dtype=int32)
+    """
+    place = axes_of("ptp", axis)
+    return subtract(max(x, axis=place, keepdims=keepdims), min(x, axis=place, keepdims=keepdims))

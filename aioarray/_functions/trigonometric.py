@@ -5,31 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._array import ArrayLike, binary, unary
-from .._ops import hyperbolic, trigonometric
+from .._ops import trigonometric
 
 if TYPE_CHECKING:
     from .._array import Array
 
-__all__ = [
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atan2",
-    "atanh",
-    "cos",
-    "cosh",
-    "deg2rad",
-    "degrees",
-    "rad2deg",
-    "radians",
-    "sin",
-    "sinc",
-    "sinh",
-    "tan",
-    "tanh",
-]
+__all__ = ["acos", "asin", "atan", "atan2", "cos", "deg2rad", "degrees", "rad2deg", "radians", "sin", "sinc", "tan"]
 
 
 def acos(x: ArrayLike, /) -> Array:
@@ -43,17 +24,6 @@ def acos(x: ArrayLike, /) -> Array:
     return unary(trigonometric.acos, x)
 
 
-def acosh(x: ArrayLike, /) -> Array:
-    """The inverse hyperbolic cosine of each element; NaN for real numbers below 1.
-
-    Floating-point dtypes; integers and booleans become the default real dtype first.
-
-    >>> aio.acosh(aio.asarray([1.0, 2.0]))
-    Array([0.      , 1.316958], dtype=float32)
-    """
-    return unary(hyperbolic.acosh, x)
-
-
 def asin(x: ArrayLike, /) -> Array:
     """The inverse sine of each element, in radians from -pi/2 to pi/2; NaN for real numbers outside [-1, 1].
 
@@ -63,17 +33,6 @@ def asin(x: ArrayLike, /) -> Array:
     Array([0.       , 1.5707963], dtype=float32)
     """
     return unary(trigonometric.asin, x)
-
-
-def asinh(x: ArrayLike, /) -> Array:
-    """The inverse hyperbolic sine of each element.
-
-    Floating-point dtypes; integers and booleans become the default real dtype first.
-
-    >>> aio.asinh(aio.asarray([0.0, 1.0]))
-    Array([0.        , 0.88137364], dtype=float32)
-    """
-    return unary(hyperbolic.asinh, x)
 
 
 def atan(x: ArrayLike, /) -> Array:
@@ -99,17 +58,6 @@ def atan2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return binary(trigonometric.atan2, x1, x2)
 
 
-def atanh(x: ArrayLike, /) -> Array:
-    """The inverse hyperbolic tangent of each element; NaN for real numbers outside [-1, 1].
-
-    Floating-point dtypes; integers and booleans become the default real dtype first.
-
-    >>> aio.atanh(aio.asarray([0.0, 0.5]))
-    Array([0.        , 0.54930615], dtype=float32)
-    """
-    return unary(hyperbolic.atanh, x)
-
-
 def cos(x: ArrayLike, /) -> Array:
     """The cosine of each element, which is in radians; accurate also for large ones.
 
@@ -119,17 +67,6 @@ def cos(x: ArrayLike, /) -> Array:
     Array([1.       , 0.5403023], dtype=float32)
     """
     return unary(trigonometric.cos, x)
-
-
-def cosh(x: ArrayLike, /) -> Array:
-    """The hyperbolic cosine of each element.
-
-    Floating-point dtypes; integers and booleans become the default real dtype first.
-
-    >>> aio.cosh(aio.asarray([0.0, 1.0]))
-    Array([1.       , 1.5430806], dtype=float32)
-    """
-    return unary(hyperbolic.cosh, x)
 
 
 def deg2rad(x: ArrayLike, /) -> Array:
@@ -178,17 +115,6 @@ def sinc(x: ArrayLike, /) -> Array:
     return unary(trigonometric.sinc, x)
 
 
-def sinh(x: ArrayLike, /) -> Array:
-    """The hyperbolic sine of each element.
-
-    Floating-point dtypes; integers and booleans become the default real dtype first.
-
-    >>> aio.sinh(aio.asarray([0.0, 1.0]))
-    Array([0.       , 1.1752012], dtype=float32)
-    """
-    return unary(hyperbolic.sinh, x)
-
-
 def tan(x: ArrayLike, /) -> Array:
     """The tangent of each element, which is in radians; accurate also for large ones.
 
@@ -198,17 +124,6 @@ def tan(x: ArrayLike, /) -> Array:
     Array([0.       , 1.5574077], dtype=float32)
     """
     return unary(trigonometric.tan, x)
-
-
-def tanh(x: ArrayLike, /) -> Array:
-    """The hyperbolic tangent of each element.
-
-    Floating-point dtypes; integers and booleans become the default real dtype first.
-
-    >>> aio.tanh(aio.asarray([0.0, 1.0]))
-    Array([0.       , 0.7615942], dtype=float32)
-    """
-    return unary(hyperbolic.tanh, x)
 
 
 degrees = rad2deg

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._base import dtypes
+from .._base import config, dtypes
 from .._graph import ArraySpec, Emitter, Node, Op, array_spec, constant
 
 if TYPE_CHECKING:
@@ -181,3 +181,9 @@ def normalize_axes(function: str, axes: int | tuple[int, ...] | None, ndim: int)
     if len(set(result)) != len(result):
         raise ValueError(f"{function}: axes {several} name an axis twice; name each once")
     return result
+
+
+def index_dtype(size: int) -> DType:
+    """The dtype of positions in an array of ``size`` elements: the default integral one, if they fit."""
+    integral = config.current().integral
+    return integral if size <= np.iinfo(integral).max else dtypes.int64

@@ -7,7 +7,7 @@ import builtins
 from .._base import dtypes
 from .._graph import Node, definition
 from . import _complex_functions, _elementary, _primitives
-from ._builders import NARROW, binary, binary_floating, by_kind, by_kind_2, unary
+from ._builders import NARROW, binary, binary_floating, by_kind, by_kind_2, in_float32_2, unary, unary_floating
 from ._elementary import copy_sign, is_infinite
 from ._primitives import bit_and, bit_or, select
 from ._rules import check_dtype, convert, full_like, promote
@@ -147,3 +147,8 @@ abs = unary(
 )
 sign = unary("sign", by_kind(integral=_sign_of_integer, real=_sign_of_real, complex=_complex_functions.sign))
 heaviside = binary_floating("heaviside", _heaviside, dtypes.REAL_FLOATING)
+square = unary("square", lambda x: _primitives.multiply(x, x))
+sqrt = unary_floating("sqrt", by_kind(real=_primitives.sqrt, complex=_complex_functions.sqrt))
+cbrt = unary_floating("cbrt", lambda x: _elementary.cube_root(_elementary.without_subnormal(x)), dtypes.REAL_FLOATING)
+reciprocal = unary_floating("reciprocal", lambda x: _primitives.divide(1, x))
+hypot = binary_floating("hypot", in_float32_2(_elementary.hypotenuse), dtypes.REAL_FLOATING)

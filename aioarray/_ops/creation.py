@@ -5,13 +5,31 @@ Those are nodes, not static: a range from 1 is then the program of one from 2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._base import dtypes
 from .._graph import Node, definition
-from ._primitives import add, barrier, divide, equal, floor, iota, multiply, select, subtract
-from ._rules import broadcast_to, convert, scalar
-from .manipulation import nonzero_mask, triangle_mask
+from ._primitives import (
+    add,
+    barrier,
+    divide,
+    equal,
+    floor,
+    greater_equal,
+    iota,
+    less_equal,
+    multiply,
+    select,
+    subtract,
+)
+from ._primitives import reshape as _reshape
+from ._rules import (
+    broadcast_to,
+    convert,
+    scalar,
+)
+from ._rules import broadcast_to as _broadcast_to
+from .data_types import nonzero_mask
 
 if TYPE_CHECKING:
     from .._base.dtypes import DType
@@ -116,3 +134,52 @@ def tri(rows: int, columns: int, k: int, dtype: DType) -> Node:
     """Ones on and below diagonal ``k`` of a matrix, zeros above."""
     _check_shape("tri", (rows, columns))
     return convert(triangle_mask((rows, columns), k, upper=False), dtype)
+
+
+@definition
+def meshgrid(*arguments: Any) -> tuple[Node, ...]:
+    """``meshgrid(*vectors, indexing)``: every vector along an axis of its own, stretched over the others'."""
+    nodes: tuple[Node, ...] = arguments[:-1]
+    for node in nodes:
+        if node.ndim > 1:
+            raise ValueError(f"meshgrid: an array has shape {node.shape}; it takes vectors")
+    order = list(range(len(nodes)))
+    if arguments[-1] == "xy" and len(nodes) > 1:
+        order[:2] = [1, 0]
+    shape = [0] * len(nodes)
+    for node, axis in zip(nodes, order, strict=True):
+        shape[axis] = node.size
+    along = (
+        _reshape(node, tuple(node.size if k == axis else 1 for k in range(len(nodes))))
+        for node, axis in zip(nodes, order, strict=True)
+    )
+    return tuple(_broadcast_to(node, tuple(shape)) for node in along)
+
+
+@definition
+def triu(x: Node, k: int) -> Node:
+    """The last two axes' matrices with zeros below diagonal ``k``."""
+    return _triangle("triu", x, k)
+
+
+@definition
+def tril(x: Node, k: int) -> Node:
+    """The last two axes' matrices with zeros above diagonal ``k``."""
+    return _triangle("tril", x, k)
+
+
+def _triangle(function: str, x: Node, k: int) -> Node:
+    if x.ndim < 2:
+        raise ValueError(f"{function}: shape {x.shape} has fewer than 2 axes; it takes stacks of matrices")
+    inside = triangle_mask(x.shape[-2:], k, upper=function == "triu")
+    return select(_broadcast_to(inside, x.shape), x, 0)
+
+
+def triangle_mask(shape: tuple[int, ...], k: int, *, upper: bool) -> Node:
+    """True on and above (``upper``), or on and below, diagonal ``k`` of a matrix of ``shape``."""
+    rows, columns = shape
+    # Beyond the corners nothing changes, and so k fits the index dtype whatever it is.
+    k = max(-rows - 1, min(k, columns + 1))
+    dtype = dtypes.int32 if max(rows, columns) < 2**30 else dtypes.int64
+    row, column = iota(shape, dtype, 0), iota(shape, dtype, 1)
+    return greater_equal(column, add(row, k)) if upper else less_equal(column, add(row, k))

@@ -14,7 +14,7 @@ import ml_dtypes
 
 from .._base import dtypes
 from .._graph import Node, definition
-from . import _lapack, floating_point, manipulation, products, statistical
+from . import _lapack, _rules, creation, floating_point, products, statistical
 from . import _primitives as p
 from . import complex as complex_functions
 from ._elementary import modulus
@@ -150,7 +150,7 @@ def cholesky(x: Node, upper: bool) -> Node:
     if not a.size:
         return zeros(x.shape, dtype)
     factor, info = _lapack.potrf(a, upper)
-    triangle: Node = manipulation.triu(factor, 0) if upper else manipulation.tril(factor, 0)
+    triangle: Node = creation.triu(factor, 0) if upper else creation.tril(factor, 0)
     return convert(valid(info, triangle), dtype)
 
 
@@ -293,7 +293,7 @@ def qr(x: Node, mode: str) -> tuple[Node, ...]:
         q, r = identity((*stack, rows, width), a.dtype), zeros((*stack, width, columns), a.dtype)
     else:
         packed, factors = _lapack.geqrf(a)
-        r = manipulation.triu(_take_rows(packed, 0, width), 0)
+        r = creation.triu(_take_rows(packed, 0, width), 0)
         reflectors = _take_columns(packed, 0, rank)
         if width > rank:
             reflectors = p.concatenate((reflectors, zeros((*stack, rows, width - rank), a.dtype)), -1)
@@ -414,7 +414,7 @@ def matrix_rank(x: Node, rtol: Node | None) -> Node:
     (a,) = matrices("matrix_rank", x)
     s = singular_values(a)
     if not s.size:
-        return zeros(s.shape[:-1], statistical.index_dtype(0))
+        return zeros(s.shape[:-1], _rules.index_dtype(0))
     cutoff = _cutoff("matrix_rank", s, rtol, a.shape, _real_target("matrix_rank", x))
     above = p.greater(s, broadcast_to(cutoff, s.shape))
     result: Node = statistical.count_nonzero(above, s.ndim - 1, False)
@@ -459,7 +459,7 @@ def lstsq(a: Node, b: Node, rtol: Node | None) -> tuple[Node, Node, Node, Node]:
         )
     if not a.size or not right.size:
         x = zeros((a.shape[1], right.shape[1]), a.dtype)
-        rank = zeros((), statistical.index_dtype(0)) if not a.size else matrix_rank(a, rtol)
+        rank = zeros((), _rules.index_dtype(0)) if not a.size else matrix_rank(a, rtol)
         s = singular_values(a)
         left = right
     else:

@@ -3,38 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from .._base import dtypes
 from .._graph import ArraySpec, Node, Op, definition
 from ._primitives import (
-    add,
-    bit_or,
-    bitcast,
     concatenate,
-    greater_equal,
-    imaginary_part,
-    iota,
-    less_equal,
-    make_complex,
     not_equal,
-    select,
-    shift_left,
     slice_axis,
     subtract,
-    take_index,
     transpose,
 )
 from ._primitives import reshape as _reshape
-from ._primitives import stack as _stack
 from ._rules import (
-    CONVERT,
-    REAL_PART,
     broadcast_shapes,
     convert,
-    digits,
     int_array,
     normalize_axes,
     normalize_axis,
@@ -42,9 +25,6 @@ from ._rules import (
     stablehlo,
 )
 from ._rules import broadcast_to as _broadcast_to
-
-if TYPE_CHECKING:
-    from .._base.dtypes import DType
 
 
 def _padded(
@@ -256,26 +236,6 @@ def broadcast_arrays(*nodes: Node) -> tuple[Node, ...]:
 
 
 @definition
-def meshgrid(*arguments: Any) -> tuple[Node, ...]:
-    """``meshgrid(*vectors, indexing)``: every vector along an axis of its own, stretched over the others'."""
-    nodes: tuple[Node, ...] = arguments[:-1]
-    for node in nodes:
-        if node.ndim > 1:
-            raise ValueError(f"meshgrid: an array has shape {node.shape}; it takes vectors")
-    order = list(range(len(nodes)))
-    if arguments[-1] == "xy" and len(nodes) > 1:
-        order[:2] = [1, 0]
-    shape = [0] * len(nodes)
-    for node, axis in zip(nodes, order, strict=True):
-        shape[axis] = node.size
-    along = (
-        _reshape(node, tuple(node.size if k == axis else 1 for k in range(len(nodes))))
-        for node, axis in zip(nodes, order, strict=True)
-    )
-    return tuple(_broadcast_to(node, tuple(shape)) for node in along)
-
-
-@definition
 def diff(x: Node, prepend: Node | None, append: Node | None, axis: int, n: int) -> Node:
     """Differences of neighbours along ``axis``, ``n`` times, after joining ``prepend`` and ``append`` on."""
     if n < 0:
@@ -334,109 +294,3 @@ def repeat(x: Node, repeats: int, axis: int | None) -> Node:
     before, length, after = x.shape[:k], x.shape[k], x.shape[k + 1 :]
     apart = _reshape(x, (*before, length, 1, *after))
     return _reshape(_broadcast_to(apart, (*before, length, repeats, *after)), (*before, length * repeats, *after))
-
-
-@definition
-def astype(x: Node, dtype: DType) -> Node:
-    """``x`` in ``dtype``; complex to real is refused (standard, "astype")."""
-    if x.dtype in dtypes.COMPLEX and dtype not in dtypes.COMPLEX | dtypes.BOOLEAN:
-        raise TypeError(
-            f"astype: {x.dtype.name} does not become {dtype.name}, which would drop the imaginary part; "
-            "take real(x) first"
-        )
-    if dtype == dtypes.bool_:
-        return nonzero_mask(x)
-    return CONVERT(digits(x), dtype=dtype) if x.weak else convert(x, dtype)  # what is given a dtype is weak no more
-
-
-def nonzero_mask(x: Node) -> Node:
-    """Where ``x`` is not zero. Floating-point numbers by their bits: XLA compares subnormal ones as zero."""
-    if x.dtype == dtypes.bool_:
-        return x
-    if x.dtype in dtypes.COMPLEX:
-        return bit_or(nonzero_mask(REAL_PART(x)), nonzero_mask(imaginary_part(x)))
-    if x.dtype in dtypes.REAL_FLOATING:
-        bits = bitcast(x, np.dtype(f"uint{8 * x.dtype.itemsize}"))
-        x = shift_left(bits, 1)  # the sign goes
-    return not_equal(x, 0)
-
-
-@definition
-def view(x: Node, dtype: DType) -> Node:
-    """The bytes of ``x`` as elements of ``dtype``; the last axis takes the difference in width."""
-    if x.dtype == dtype:
-        return x
-    for one in (x.dtype, dtype):
-        if one in _HALF_BYTES:
-            raise TypeError(
-                f"view: from {x.dtype.name} to {dtype.name}, but elements of {one.name} have no whole bytes"
-            )
-    before, after = x.dtype.itemsize, dtype.itemsize
-    lead, length = x.shape[:-1], x.shape[-1] if x.ndim else 1
-    if before != after and not x.ndim:
-        raise ValueError(
-            f"view: from {x.dtype.name} to {dtype.name}, of another width, needs an axis; reshape the array to (1,)"
-        )
-    if length * before % after:
-        raise ValueError(
-            f"view: {length} elements of {x.dtype.name} along the last axis are {length * before} bytes, "
-            f"which is no multiple of the {after} of {dtype.name}"
-        )
-    total = length * before // after
-    return _reshape(_of_words(_words(x), dtype, lead), (*lead, total) if x.ndim else ())
-
-
-_HALF_BYTES = frozenset({dtypes.int4, dtypes.uint4})
-
-
-def _words(x: Node) -> Node:
-    """The elements as numbers whose bits XLA gives, in one axis behind the leading ones."""
-    lead = x.shape[:-1]
-    if x.dtype in dtypes.COMPLEX:
-        return _reshape(_stack((REAL_PART(x), imaginary_part(x)), -1), (*lead, 2 * math.prod(x.shape[-1:])))
-    x = convert(x, dtypes.uint8) if x.dtype == dtypes.bool_ else x
-    return _reshape(x, (*lead, math.prod(x.shape[-1:])))
-
-
-def _of_words(words: Node, dtype: DType, lead: tuple[int, ...]) -> Node:
-    piece = dtypes.real_of(dtype) if dtype in dtypes.COMPLEX else dtypes.uint8 if dtype == dtypes.bool_ else dtype
-    before, after = words.dtype.itemsize, piece.itemsize
-    total = words.shape[-1] * before // after
-    if after > before:
-        words = _reshape(words, (*lead, total, after // before))
-    if piece != words.dtype:
-        words = bitcast(words, piece)
-    words = _reshape(words, (*lead, total))
-    if dtype in dtypes.COMPLEX:
-        pairs = _reshape(words, (*lead, total // 2, 2))
-        return make_complex(take_index(pairs, -1, 0), take_index(pairs, -1, 1))
-    return not_equal(words, 0) if dtype == dtypes.bool_ else words
-
-
-@definition
-def triu(x: Node, k: int) -> Node:
-    """The last two axes' matrices with zeros below diagonal ``k``."""
-    return _triangle("triu", x, k)
-
-
-@definition
-def tril(x: Node, k: int) -> Node:
-    """The last two axes' matrices with zeros above diagonal ``k``."""
-    return _triangle("tril", x, k)
-
-
-def _triangle(function: str, x: Node, k: int) -> Node:
-    if x.ndim < 2:
-        raise ValueError(f"{function}: shape {x.shape} has fewer than 2 axes; it takes stacks of matrices")
-    inside = triangle_mask(x.shape[-2:], k, upper=function == "triu")
-    return select(_broadcast_to(inside, x.shape), x, 0)
-
-
-def triangle_mask(shape: tuple[int, ...], k: int, *, upper: bool) -> Node:
-    """True on and above (``upper``), or on and below, diagonal ``k`` of a matrix of ``shape``."""
-    rows, columns = shape
-    # Beyond the corners nothing changes, and so k fits the index dtype whatever it is.
-    k = max(-rows - 1, min(k, columns + 1))
-    dtype = dtypes.int32 if max(rows, columns) < 2**30 else dtypes.int64
-    row, column = iota(shape, dtype, 0), iota(shape, dtype, 1)
-    return greater_equal(column, add(row, k)) if upper else less_equal(column, add(row, k))

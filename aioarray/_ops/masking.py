@@ -5,9 +5,8 @@ from __future__ import annotations
 from .._base import dtypes
 from .._graph import Node, definition
 from ._primitives import reshape, select, subtract
-from ._rules import broadcast_to, convert
+from ._rules import broadcast_to, convert, index_dtype
 from .cumulative import cumulative_sum
-from .statistical import index_dtype
 from .subscripts import combine, fit_value
 from .taking import take
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from .._base import dtypes
 from .._graph import Node, definition
 from . import _elementary, linalg, statistical
 from . import _primitives as p
 from ._loops import while_loop
-from ._rules import broadcast_shapes, broadcast_to, check_dtype, convert, normalize_axis, result_dtype, scalar
-
-if TYPE_CHECKING:
-    from .._base.dtypes import DType
+from ._rules import broadcast_to, check_dtype, convert, scalar
 
 
 @definition
@@ -95,40 +91,3 @@ def expm(x: Node) -> Node:
     value = while_loop(going, body, (scalar(0, dtypes.int32), count, _pade(small, degree)))[2]
     nan = p.multiply(value, math.nan)
     return convert(p.select(linalg.stretch(finite, value.shape), value, nan), dtype)
-
-
-@definition
-def cross(x1: Node, x2: Node, axis: int) -> Node:
-    """Cross products of the vectors of three elements along ``axis``; the other axes broadcast."""
-    dtype = result_dtype("cross", x1, x2)
-    moved = []
-    for name, x in (("x1", x1), ("x2", x2)):
-        k = normalize_axis("cross", axis, x.ndim)
-        if x.shape[k] != 3:
-            raise ValueError(f"cross: axis {axis} of {name}, of shape {x.shape}, has length {x.shape[k]}; it takes 3")
-        moved.append(p.transpose(convert(x, dtype), (*(i for i in range(x.ndim) if i != k), k)))
-    check_dtype("cross", moved[0], dtypes.NUMERIC)
-    shape = broadcast_shapes("cross", *(x.shape for x in moved))
-    a, b = ([p.take_index(broadcast_to(x, shape), -1, i) for i in range(3)] for x in moved)
-    parts = [p.subtract(p.multiply(a[i], b[j]), p.multiply(a[j], b[i])) for i, j in ((1, 2), (2, 0), (0, 1))]
-    return p.stack(parts, normalize_axis("cross", axis, len(shape)))
-
-
-def _check_matrices(function: str, x: Node) -> None:
-    if x.ndim < 2:
-        raise ValueError(f"{function}: shape {x.shape} has fewer than 2 axes; it takes matrices, or stacks of them")
-
-
-@definition
-def diagonal(x: Node, offset: int) -> Node:
-    """Diagonal ``offset`` of the matrices in the last two axes."""
-    _check_matrices("diagonal", x)
-    return linalg.diagonal(x, offset)
-
-
-@definition
-def trace(x: Node, offset: int, dtype: DType | None) -> Node:
-    """Sums of diagonal ``offset`` of the matrices in the last two axes."""
-    _check_matrices("trace", x)
-    main = linalg.diagonal(x, offset)
-    return statistical.sum(main, main.ndim - 1, dtype, False)

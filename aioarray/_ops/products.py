@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from .._base import dtypes
 from .._graph import ArraySpec, Node, Op, array_spec, definition
+from . import _primitives as p
 from ._primitives import imaginary_part, make_complex, multiply, negative, not_equal, reshape, transpose
 from ._rules import (
     REAL_PART,
     broadcast_shapes,
     broadcast_to,
+    check_dtype,
     convert,
     normalize_axes,
     normalize_axis,
@@ -190,3 +192,20 @@ def outer(x1: Node, x2: Node) -> Node:
     x1, x2 = _operands("outer", x1, x2)
     shape = (x1.size, x2.size)
     return multiply(broadcast_to(reshape(x1, (x1.size, 1)), shape), broadcast_to(x2, shape))
+
+
+@definition
+def cross(x1: Node, x2: Node, axis: int) -> Node:
+    """Cross products of the vectors of three elements along ``axis``; the other axes broadcast."""
+    dtype = result_dtype("cross", x1, x2)
+    moved = []
+    for name, x in (("x1", x1), ("x2", x2)):
+        k = normalize_axis("cross", axis, x.ndim)
+        if x.shape[k] != 3:
+            raise ValueError(f"cross: axis {axis} of {name}, of shape {x.shape}, has length {x.shape[k]}; it takes 3")
+        moved.append(p.transpose(convert(x, dtype), (*(i for i in range(x.ndim) if i != k), k)))
+    check_dtype("cross", moved[0], dtypes.NUMERIC)
+    shape = broadcast_shapes("cross", *(x.shape for x in moved))
+    a, b = ([p.take_index(broadcast_to(x, shape), -1, i) for i in range(3)] for x in moved)
+    parts = [p.subtract(p.multiply(a[i], b[j]), p.multiply(a[j], b[i])) for i, j in ((1, 2), (2, 0), (0, 1))]
+    return p.stack(parts, normalize_axis("cross", axis, len(shape)))

@@ -25,10 +25,19 @@ from ._primitives import (
     subtract,
     take_index,
 )
-from ._rules import broadcast_to, check_dtype, convert, full_like, normalize_axis, result_dtype, scalar
+from ._rules import (
+    broadcast_shapes,
+    broadcast_to,
+    check_dtype,
+    convert,
+    full_like,
+    index_dtype,
+    normalize_axis,
+    result_dtype,
+    scalar,
+)
 from .cumulative import cumulative_sum
-from .manipulation import nonzero_mask
-from .statistical import index_dtype
+from .data_types import nonzero_mask
 from .taking import take
 
 if TYPE_CHECKING:
@@ -145,3 +154,11 @@ def repeat(x: Node, repeats: Node, axis: int | None, size: int, fill_value: Scal
         less(places, broadcast_to(take_index(ends, 0, length - 1), (size,))), (size, *[1] * (x.ndim - k - 1))
     )
     return select(broadcast_to(kept, shape), taken, broadcast_to(scalar(fill_value, x.dtype), shape))
+
+
+@definition
+def where(condition: Node, x1: Node, x2: Node) -> Node:
+    dtype = result_dtype("where", x1, x2)
+    shape = broadcast_shapes("where", condition.shape, x1.shape, x2.shape)
+    condition = broadcast_to(nonzero_mask(condition), shape)
+    return select(condition, broadcast_to(convert(x1, dtype), shape), broadcast_to(convert(x2, dtype), shape))

@@ -22,12 +22,11 @@ from ._primitives import (
     slice_axis,
     subtract,
 )
-from ._rules import REAL_PART, broadcast_to, convert, result_dtype, scalar
+from ._rules import REAL_PART, broadcast_to, convert, index_dtype, result_dtype, scalar
 from .cumulative import cumulative_sum
 from .searching import search_keys
 from .sorting import argsort, sort_together
 from .statistical import any as _any
-from .statistical import index_dtype
 from .taking import take
 
 if TYPE_CHECKING:

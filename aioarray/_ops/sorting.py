@@ -26,8 +26,7 @@ from ._primitives import (
     slice_axis,
     transpose,
 )
-from ._rules import REAL_PART, check_dtype, convert, normalize_axis, stablehlo
-from .statistical import index_dtype
+from ._rules import REAL_PART, check_dtype, convert, index_dtype, normalize_axis, stablehlo
 from .taking import take_along_axis
 
 Comparator = Callable[..., Node]

@@ -25,8 +25,8 @@ from ._primitives import (
     sqrt,
     subtract,
 )
-from ._rules import REAL_PART, broadcast_to, check_dtype, convert, int_array, normalize_axes, scalar
-from .manipulation import nonzero_mask
+from ._rules import REAL_PART, broadcast_to, check_dtype, convert, index_dtype, int_array, normalize_axes, scalar
+from .data_types import nonzero_mask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -234,12 +234,6 @@ max = Definition("max", _extreme("max", "maximum", lowest))
 min = Definition("min", _extreme("min", "minimum", highest))
 # ``max`` for where NaN among the elements is NaN in what the result is used for anyway: up to twice as fast.
 greatest = Definition("max", _extreme("max", "stablehlo.maximum", lowest))
-
-
-def index_dtype(size: int) -> DType:
-    """The dtype of positions in an array of ``size`` elements: the default integral one, if they fit."""
-    integral = config.current().integral
-    return integral if size <= np.iinfo(integral).max else dtypes.int64
 
 
 def _extreme_position(function: str, combine: str, initial: Callable[[DType], object]) -> Callable[..., Node]:

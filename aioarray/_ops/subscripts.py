@@ -34,7 +34,8 @@ from ._primitives import (
     slice_region,
 )
 from ._rules import broadcast_shapes, broadcast_to, convert, scalar
-from .manipulation import PAD, REVERSE, nonzero_mask
+from .data_types import nonzero_mask
+from .manipulation import PAD, REVERSE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

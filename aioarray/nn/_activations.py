@@ -6,8 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from .._array import fused
-from .._functions.elementwise import abs, exp, expm1, log1p, maximum, minimum, where
-from .._functions.elementwise import tanh as _tanh
+from .._functions.arithmetic import abs
+from .._functions.comparison import maximum, minimum
+from .._functions.exponential import exp, expm1, log1p
+from .._functions.hyperbolic import tanh as _tanh
+from .._functions.searching import where
 from ._math import erfc, logistic
 from ._precision import cast, widen
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._array import unary
-from .._ops import elementwise
+from .._ops import special
 
 if TYPE_CHECKING:
     from .._array import Array, ArrayLike
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 def erfc(x: ArrayLike) -> Array:
     """``1 - erf(x)``, without cancellation."""
-    return unary(elementwise.erfc, x)
+    return unary(special.erfc, x)
 
 
 def logistic(x: ArrayLike) -> Array:
     """``1 / (1 + exp(-x))``."""
-    return unary(elementwise.logistic, x)
+    return unary(special.logistic, x)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .._array import Array, ArrayLike, as_array, fused
-from .._functions.elementwise import sqrt
+from .._functions.arithmetic import sqrt
 from .._functions.manipulation import reshape
 from .._functions.statistical import sum
 from .._ops._rules import normalize_axes, normalize_axis

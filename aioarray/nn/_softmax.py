@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Literal
 from .._array import Array, ArrayLike, as_array, call, fused
 from .._base import dtypes
 from .._functions._arguments import Axes, DTypeLike, axes_of, axis_of, dtype_of
-from .._functions.elementwise import exp, isfinite, log, where
+from .._functions.exponential import exp, log
+from .._functions.floating_point import isfinite
 from .._functions.indexing import take_along_axis
 from .._functions.manipulation import expand_dims, squeeze
+from .._functions.searching import where
 from .._functions.statistical import mean, sum
 from .._graph import Node, definition
 from .._ops import _primitives

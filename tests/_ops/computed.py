@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aioarray._ops import elementwise
+from tests._ops.definitions import elementwise
 from tests._ops.evaluate import evaluate
 from tests._ops.numbers import special, spread
 

@@ -13,8 +13,9 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from aioarray._ops import arithmetic, elementwise
+from aioarray._ops import arithmetic
 from tests._ops.computed import on_spread
+from tests._ops.definitions import elementwise
 from tests._ops.evaluate import evaluate
 from tests._ops.numbers import LONGDOUBLE_IS_WIDER, WIDER, every, spread, ulps
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aioarray._graph import Definition, Node, array_spec, input_node
-from aioarray._ops import linalg, matrix_functions, norms
+from aioarray._ops import linalg, matrices, matrix_functions, norms, products
 from tests._ops.evaluate import evaluate
 
 INF, NAN = math.inf, math.nan
@@ -322,17 +322,15 @@ def test_expm_scales_each_matrix_for_itself() -> None:
 @DTYPES
 def test_cross(dtype: str) -> None:
     x, y = sample((4, 3), dtype), sample((5, 1, 3), dtype, 1)
-    assert_close(evaluate(matrix_functions.cross, x, y, static=(-1,)), np.linalg.cross(x, y))
-    assert_close(
-        evaluate(matrix_functions.cross, x.T, 2 * x.T[::-1], static=(0,)), np.linalg.cross(x.T, 2 * x.T[::-1], axis=0)
-    )
+    assert_close(evaluate(products.cross, x, y, static=(-1,)), np.linalg.cross(x, y))
+    assert_close(evaluate(products.cross, x.T, 2 * x.T[::-1], static=(0,)), np.linalg.cross(x.T, 2 * x.T[::-1], axis=0))
 
 
 def test_diagonal_and_trace() -> None:
     x = sample((2, 3, 4), "float64")
     offsets = [-4, -2, 0, 1, 3, 9]
-    diagonals = together(matrix_functions.diagonal, [(offset,) for offset in offsets], x)
-    traces = together(matrix_functions.trace, [(offset, None) for offset in offsets], x)
+    diagonals = together(matrices.diagonal, [(offset,) for offset in offsets], x)
+    traces = together(matrices.trace, [(offset, None) for offset in offsets], x)
     for offset, diagonal, trace in zip(offsets, diagonals, traces, strict=True):
         np.testing.assert_array_equal(diagonal, np.linalg.diagonal(x, offset=offset))
         assert_close(trace, np.linalg.trace(x, offset=offset))
@@ -340,8 +338,8 @@ def test_diagonal_and_trace() -> None:
 
 def test_trace_dtype() -> None:
     x = np.eye(3, dtype=np.int8) * 100
-    assert evaluate(matrix_functions.trace, x, static=(0, None)) == 300
-    assert evaluate(matrix_functions.trace, x, static=(0, np.dtype("float64"))).dtype == np.float64
+    assert evaluate(matrices.trace, x, static=(0, None)) == 300
+    assert evaluate(matrices.trace, x, static=(0, np.dtype("float64"))).dtype == np.float64
 
 
 def nodes(*shapes: tuple[int, ...]) -> list[Node]:
@@ -365,9 +363,9 @@ def nodes(*shapes: tuple[int, ...]) -> list[Node]:
         (norms.matrix_norm, [(2, 2)], (False, 3), ValueError, "ord 3"),
         (norms.norm, [(2, 2, 2)], (2, None, False), ValueError, "name one axis"),
         (norms.norm, [(2, 2, 2)], (2, (0, 1, 2), False), ValueError, "3 axes"),
-        (matrix_functions.cross, [(2,), (3,)], (-1,), ValueError, "has length 2; it takes 3"),
+        (products.cross, [(2,), (3,)], (-1,), ValueError, "has length 2; it takes 3"),
         (matrix_functions.matrix_power, [(2, 3)], (2,), ValueError, "square"),
-        (matrix_functions.diagonal, [(2,)], (0,), ValueError, "fewer than 2"),
+        (matrices.diagonal, [(2,)], (0,), ValueError, "fewer than 2"),
     ],
 )
 def test_errors(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from aioarray._ops import manipulation
+from aioarray._ops import creation, data_types, manipulation
 from tests._ops.evaluate import evaluate
 from tests._ops.nodes import node
 
@@ -181,14 +181,14 @@ def test_negative_counts_are_refused() -> None:
 @pytest.mark.parametrize("name", ["triu", "tril"])
 def test_triangles(name: str, k: int) -> None:
     x = X + 1
-    assert_array_equal(evaluate(getattr(manipulation, name), x, static=(k,)), getattr(np, name)(x, k))
+    assert_array_equal(evaluate(getattr(creation, name), x, static=(k,)), getattr(np, name)(x, k))
 
 
 @pytest.mark.parametrize("indexing", ["xy", "ij"])
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_meshgrid(count: int, indexing: str) -> None:
     vectors = [np.arange(n, dtype=np.float32) for n in (2, 3, 4)[:count]]
-    got = evaluate(manipulation.meshgrid, *vectors, static=(indexing,))
+    got = evaluate(creation.meshgrid, *vectors, static=(indexing,))
     for grid, expected in zip(got, np.meshgrid(*vectors, indexing=indexing), strict=True):
         assert_array_equal(grid, expected)
 
@@ -215,13 +215,13 @@ REALS = np.array([0.0, -0.0, 1.7, -1.7, 1e-40, np.inf, -np.inf, np.nan], np.floa
 
 
 def test_astype_to_bool_is_not_zero() -> None:
-    assert_array_equal(evaluate(manipulation.astype, REALS, static=(np.dtype(bool),)), REALS.astype(bool))
+    assert_array_equal(evaluate(data_types.astype, REALS, static=(np.dtype(bool),)), REALS.astype(bool))
     z = np.array([0, 1, 1j, complex(0, np.nan), complex(-0.0, 0.0)], np.complex64)
-    assert_array_equal(evaluate(manipulation.astype, z, static=(np.dtype(bool),)), z.astype(bool))
+    assert_array_equal(evaluate(data_types.astype, z, static=(np.dtype(bool),)), z.astype(bool))
 
 
 def test_astype_to_integers_stays_in_bounds() -> None:
-    got = evaluate(manipulation.astype, REALS, static=(np.dtype("int32"),))
+    got = evaluate(data_types.astype, REALS, static=(np.dtype("int32"),))
     assert got.tolist() == [0, 0, 1, -1, 0, 2**31 - 1, -(2**31), 0]
 
 
@@ -231,13 +231,13 @@ def test_astype(source: str, target: Any) -> None:
     x = np.arange(-3, 4).astype(source)
     with np.errstate(over="ignore"):
         expected = x.astype(target)
-    assert_array_equal(evaluate(manipulation.astype, x, static=(np.dtype(target),)), expected)
+    assert_array_equal(evaluate(data_types.astype, x, static=(np.dtype(target),)), expected)
 
 
 @pytest.mark.parametrize("target", ["float32", "int64"])
 def test_astype_refuses_complex_to_real(target: str) -> None:
     with pytest.raises(TypeError, match="drop the imaginary part"):
-        manipulation.astype(node((2,), "complex64"), np.dtype(target))
+        data_types.astype(node((2,), "complex64"), np.dtype(target))
 
 
 VIEWED = ["bool", "int8", "uint8", "int16", ml_dtypes.bfloat16, "uint32", "float32", "int64", "float64", "complex64"]
@@ -250,13 +250,13 @@ def test_view(source: Any, target: Any) -> None:
     top = 2 if np.dtype(target) == bool or np.dtype(source) == bool else 64
     raw = np.random.default_rng(0).integers(0, top, (3, 32), np.uint8)
     x = raw.view(source)
-    assert_array_equal(evaluate(manipulation.view, x, static=(np.dtype(target),)), x.view(target))
+    assert_array_equal(evaluate(data_types.view, x, static=(np.dtype(target),)), x.view(target))
 
 
 @pytest.mark.parametrize(("source", "target"), [("float64", "int64"), ("complex64", "float64"), ("int64", "complex64")])
 def test_view_of_one(source: str, target: str) -> None:
     x = np.array(3.5, source)
-    got = evaluate(manipulation.view, x, static=(np.dtype(target),))
+    got = evaluate(data_types.view, x, static=(np.dtype(target),))
     assert got.shape == ()
     assert_array_equal(got, x.view(target))
 
@@ -264,23 +264,23 @@ def test_view_of_one(source: str, target: str) -> None:
 @pytest.mark.parametrize(("shape", "target"), [((2, 0), "complex64"), ((0, 4), "int8"), ((0, 4), "complex64")], ids=str)
 def test_view_of_nothing(shape: tuple[int, ...], target: str) -> None:
     x = np.zeros(shape, np.float32)
-    assert evaluate(manipulation.view, x, static=(np.dtype(target),)).shape == x.view(target).shape
+    assert evaluate(data_types.view, x, static=(np.dtype(target),)).shape == x.view(target).shape
 
 
 def test_view_keeps_bits_that_no_number_has() -> None:
     bits = np.array([0x7FF0000000000001, 0xFFF8000000000002, 1, 1 << 63], np.uint64)
-    assert_array_equal(evaluate(manipulation.view, bits.view("float64"), static=(np.dtype("uint64"),)), bits)
+    assert_array_equal(evaluate(data_types.view, bits.view("float64"), static=(np.dtype("uint64"),)), bits)
     assert_array_equal(
-        evaluate(manipulation.view, bits.view("float64"), static=(np.dtype("uint16"),)), bits.view("uint16")
+        evaluate(data_types.view, bits.view("float64"), static=(np.dtype("uint16"),)), bits.view("uint16")
     )
 
 
 def test_view_refuses() -> None:
     with pytest.raises(ValueError, match=r"^view: .* needs an axis; reshape the array to \(1,\)"):
-        manipulation.view(node((), "float64"), np.dtype("int32"))
+        data_types.view(node((), "float64"), np.dtype("int32"))
     with pytest.raises(
         ValueError, match=r"^view: 3 elements of float32 .* 12 bytes, .* no multiple of the 8 of float64"
     ):
-        manipulation.view(node((2, 3)), np.dtype("float64"))
+        data_types.view(node((2, 3)), np.dtype("float64"))
     with pytest.raises(TypeError, match=r"^view: from float32 to int4"):
-        manipulation.view(node((2, 3)), np.dtype(ml_dtypes.int4))
+        data_types.view(node((2, 3)), np.dtype(ml_dtypes.int4))

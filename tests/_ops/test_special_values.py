@@ -7,8 +7,9 @@ from math import inf, nan, pi
 import numpy as np
 import pytest
 
-from aioarray._ops import arithmetic, elementwise
+from aioarray._ops import arithmetic
 from tests._ops.computed import on_special
+from tests._ops.definitions import elementwise
 from tests._ops.evaluate import evaluate
 from tests._ops.numbers import assert_same, pairs, special
 

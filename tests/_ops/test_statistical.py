@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from aioarray._graph import Node, definition
-from aioarray._ops import arithmetic, comparison, manipulation, statistical
+from aioarray._ops import arithmetic, comparison, data_types, statistical
 from tests._ops.evaluate import evaluate
 from tests._ops.nodes import node
 
@@ -222,7 +222,7 @@ def _extreme_of_square(x: Node) -> Node:
 
 @definition
 def _sum_of_twice_as_float(x: Node) -> Node:
-    return statistical.sum(manipulation.astype(arithmetic.add(x, x), np.dtype("float32")), 0, None, False)
+    return statistical.sum(data_types.astype(arithmetic.add(x, x), np.dtype("float32")), 0, None, False)
 
 
 @definition
@@ -253,7 +253,7 @@ def test_bytes_wrap_before_a_large_reduction(function: Any, expected: Any, dtype
 def test_conversions_to_bytes_truncate_before_a_large_reduction(dtype: str) -> None:
     @definition
     def extreme(x: Node) -> Node:
-        return statistical.max(manipulation.astype(x, np.dtype(dtype)), -1, False)
+        return statistical.max(data_types.astype(x, np.dtype(dtype)), -1, False)
 
     x = np.full((64, 128), 63.75, np.float32)
     assert_array_equal(evaluate(extreme, x), np.full(64, 63, dtype))

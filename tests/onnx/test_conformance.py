@@ -13,7 +13,6 @@ pytest.importorskip("onnx", reason="the extra onnx is not installed")
 
 from tests.onnx.conformance import Case, cases, outcome
 
-
 # The domains whose operators are all here.
 DOMAINS = ("ai.onnx",)
 

@@ -17,7 +17,7 @@ import pytest
 import aioarray as aio
 from aioarray._array import call, from_host, unary
 from aioarray._engine import engine
-from aioarray._ops import elementwise, manipulation
+from aioarray._ops import hyperbolic, manipulation, trigonometric
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -27,8 +27,8 @@ ROOT = Path(__file__).resolve().parents[2]
 # What is waited for this long, in seconds, is lost: nothing here takes a quarter of it.
 LOST = 30.0
 
-sin = functools.partial(unary, elementwise.sin)
-tanh = functools.partial(unary, elementwise.tanh)
+sin = functools.partial(unary, trigonometric.sin)
+tanh = functools.partial(unary, hyperbolic.tanh)
 
 
 def flip(x: aio.Array) -> aio.Array:

@@ -11,7 +11,7 @@ import numpy as np
 import aioarray as aio
 
 from ..._array import unary
-from ..._ops import elementwise
+from ..._ops import special
 from .._dtypes import DTYPES, ON_HOST, type_name
 from .._registry import operator
 from .._values import Tensor, cast, is_floating, is_known, namespace
@@ -123,8 +123,8 @@ def reciprocal(call: Call, x: Tensor) -> Tensor:
 @operator("Erf")
 def erf(call: Call, x: Tensor) -> Tensor:
     if is_floating(x):
-        return unary(elementwise.erf, x)
-    return cast(unary(elementwise.erf, cast(x, np.float32)), x.dtype)
+        return unary(special.erf, x)
+    return cast(unary(special.erf, cast(x, np.float32)), x.dtype)
 
 
 @operator("IsInf")

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import builtins
 import operator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._array import Array, ArrayLike, as_array, fused
+from .._array import Array, ArrayLike, as_array, call, fused
 from .._base import dtypes
+from .._ops import histograms
 from .arithmetic import divide
-from .comparison import less, logical_and, where
+from .comparison import less
 from .creation import arange, asarray, zeros
 from .data_types import astype, result_type
+from .logical import logical_and
 from .manipulation import flip, reshape
-from .searching import bincount, searchsorted
+from .searching import searchsorted, where
 from .statistical import max, min, sum
 from .utility import diff
 
-__all__ = ["digitize", "histogram", "histogram_bin_edges"]
+if TYPE_CHECKING:
+    from .._array import Array
+
+
+__all__ = ["bincount", "digitize", "histogram", "histogram_bin_edges"]
 
 Range = tuple[float, float] | None
 
@@ -162,3 +170,24 @@ def digitize(x: ArrayLike, bins: ArrayLike, /, right: bool = False) -> Array:
     falling = less(edges[-1], edges[0])
     places = searchsorted(where(falling, flip(edges), edges), x, side="left" if right else "right")
     return where(falling, edges.size - places, places)
+
+
+def bincount(
+    x: ArrayLike, /, weights: ArrayLike | None = None, minlength: int = 0, *, length: int | None = None
+) -> Array:
+    """How often each integer from 0 on occurs in the vector ``x``, or the sum of its ``weights``.
+
+    The result is as long as the greatest one, and ``minlength``, ask for, so an Array is read: await it before. With
+    ``length`` nothing is read, and it works inside jit; then others are not counted.
+
+    >>> aio.bincount(aio.asarray([0, 1, 1, 3]))
+    Array([1, 2, 0, 1], dtype=int32)
+    >>> aio.bincount(aio.asarray([0, 1, 1, 3]), length=2)
+    Array([1, 2], dtype=int32)
+    """
+    if length is None:
+        value = np.asarray(x)
+        if value.size and value.min() < 0:
+            raise ValueError(f"bincount: x has a negative element, {value.min()}; it takes 0 and up, or give length=")
+        length = builtins.max(int(value.max()) + 1 if value.size else 0, operator.index(minlength))
+    return call(histograms.bincount, (x, weights), operator.index(length))
