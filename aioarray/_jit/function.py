@@ -69,6 +69,13 @@ class JitFunction(Generic[P, R]):
         bucket_masks: Mapping[str, str] | None,
         name: str | None,
     ) -> None:
+        # Where it is the method of an object: these classes have it. A static method has none.
+        self._owners: tuple[type, ...] = ()
+        self._binds = not isinstance(function, staticmethod)
+        if isinstance(function, staticmethod):
+            function = function.__func__
+        if isinstance(function, classmethod):
+            raise TypeError("jit: a classmethod cannot be called; write @classmethod above @aio.jit, not below it")
         if not callable(function):
             raise TypeError(f"jit: {function!r} cannot be called; it takes a function")
         if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
@@ -104,7 +111,29 @@ class JitFunction(Generic[P, R]):
                 raise ValueError(f"jit: {', '.join(sorted(both))} is padded to buckets, so it cannot be donated")
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        return self if instance is None else Method(self, instance)
+        return Method(self, instance) if self._binds and instance is not None else self
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        if self._binds:
+            self._owners += (owner,)
+
+    def bound(self, args: Any, instance: object) -> tuple[Any, object]:
+        """``args`` and whose method it is, for ``B.f(instance, ...)`` too, which the first argument tells.
+
+        An object that is a tree is an argument like any other, unless it is declared static; others are known by their
+        state. So is the class of a class method, which Python passes like that.
+        """
+        if instance is None and args:
+            first = args[0]
+            if isinstance(first, self._owners) or (isinstance(first, type) and _has_method(first, self)):
+                args, instance = args[1:], first
+            else:
+                return args, None
+        elif instance is None:
+            return args, None
+        if 0 not in self._static.positions and is_tree(instance):
+            return (instance, *args), None
+        return (None, *args), instance
 
     def __repr__(self) -> str:
         return f"<jit of {self.name}>"
@@ -161,6 +190,7 @@ class JitFunction(Generic[P, R]):
         engine.programs.leave_fast_path(entry.program)
 
     def _call(self, args: Any, kwargs: Any, instance: object = None) -> Any:
+        args, instance = self.bound(args, instance)
         recording = tracing.recording
         if self._buckets is not None:
             if recording is None:
@@ -221,7 +251,7 @@ class JitFunction(Generic[P, R]):
         >>> "stablehlo.add" in lowered.as_text()
         True
         """
-        return self._lower(args, kwargs)
+        return self.lower_for(None, args, kwargs)
 
     async def compile(self, *args: Any, **kwargs: Any) -> Compiled:
         """Compile the program for arguments of these shapes and dtypes, off the loop, before a call has to wait for it.
@@ -235,10 +265,12 @@ class JitFunction(Generic[P, R]):
         """
         return await self.lower(*args, **kwargs).compile()
 
-    def _lower(self, args: Any, kwargs: Any, instance: object = None) -> Lowered:
+    def lower_for(self, instance: object, args: Any, kwargs: Any) -> Lowered:
+        """``lower`` of a method of ``instance``, if that is not None."""
+        args, owner = self.bound(args, instance)
         if self._buckets is not None:
             args, kwargs, _, _ = self._buckets.pad(args, kwargs)
-        arguments = self._take_apart(args, kwargs, instance)
+        arguments = self._take_apart(args, kwargs, owner)
         key = self._key(arguments, self._specs(arguments))
         traced = self._trace(key, arguments)
         entry = self.programs.get(key)
@@ -246,14 +278,15 @@ class JitFunction(Generic[P, R]):
             entry = self._build(key, arguments, traced)
         if entry.program is not None:
             entry.program.used = True
-        call = functools.partial(self._call_compiled, entry, key)
+        call = functools.partial(self._call_compiled, entry, key, instance)
         return Lowered(self.name, Graph(self.name, traced.inputs, traced.outputs), entry.program, call)
 
     def _trace_only(self, arguments: Arguments) -> Traced:
         return self._trace(self._key(arguments, self._specs(arguments)), arguments)
 
-    def _call_compiled(self, entry: Entry, key: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
-        arguments = self._take_apart(args, kwargs)
+    def _call_compiled(self, entry: Entry, key: tuple[Any, ...], instance: object, /, *args: Any, **kwargs: Any) -> Any:
+        args, owner = self.bound(args, instance)
+        arguments = self._take_apart(args, kwargs, owner)
         arrays = self._arrays(arguments)
         given = self._key(arguments, [x._spec for x in arrays])
         if given != key:
@@ -267,18 +300,20 @@ class JitFunction(Generic[P, R]):
     def _take_apart(self, args: Any, kwargs: Any, instance: object = None) -> Arguments:
         static: list[tuple[int | str, Any, Any]] = []
         if self._static:
-            args, kwargs, static = self._split(args, kwargs)
+            args, kwargs, static = self._split(args, kwargs, instance)
         state = None if instance is None else state_of(instance)
         plain = not kwargs and not static and state is None
         tree = args if plain else (args, kwargs)
         leaves, structure = trees.flatten(tree)
         return Arguments(leaves, tree, structure, tuple(static), instance, state, plain)
 
-    def _split(self, args: Any, kwargs: Any) -> tuple[Any, Any, list[tuple[int | str, Any, Any]]]:
+    def _split(self, args: Any, kwargs: Any, instance: object) -> tuple[Any, Any, list[tuple[int | str, Any, Any]]]:
         """The arguments with None in place of the static ones; and those."""
         static: list[tuple[int | str, Any, Any]] = []
         dynamic = list(args)
         for position in sorted(self._static.positions):
+            if position == 0 and instance is not None:
+                continue  # its state says all about it
             if position < len(args):
                 static.append((position, args[position], mark(args[position])))
                 dynamic[position] = None
@@ -426,25 +461,25 @@ class JitFunction(Generic[P, R]):
 class Method(Generic[P, R]):
     """A jitted function bound to an object: an argument like any other if it is a tree; otherwise its Arrays are."""
 
-    __slots__ = ("_function", "_instance", "_positional")
+    __slots__ = ("_function", "_instance")
 
     def __init__(self, function: JitFunction[Any, R], instance: object) -> None:
         self._function = function
-        self._positional = instance if is_tree(instance) else None
-        self._instance = None if self._positional is not None else instance
+        self._instance = instance
 
     def __repr__(self) -> str:
         return f"<method {self._function!r}>"
 
     def _take_apart(self, args: Any, kwargs: Any) -> Arguments:
-        return self._function._take_apart((self._positional, *args), kwargs, self._instance)
+        args, instance = self._function.bound(args, self._instance)
+        return self._function._take_apart(args, kwargs, instance)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self._function._call((self._positional, *args), kwargs, self._instance)  # type: ignore[no-any-return]
+        return self._function._call(args, kwargs, self._instance)  # type: ignore[no-any-return]
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """As ``JitFunction.lower``."""
-        return self._function._lower((self._positional, *args), kwargs, self._instance)
+        return self._function.lower_for(self._instance, args, kwargs)
 
     async def compile(self, *args: Any, **kwargs: Any) -> Compiled:
         """As ``JitFunction.compile``."""
@@ -452,6 +487,12 @@ class Method(Generic[P, R]):
 
     def _trace_only(self, arguments: Arguments) -> Traced:
         return self._function._trace_only(arguments)
+
+
+def _has_method(cls: type, function: JitFunction[Any, Any]) -> bool:
+    """Whether ``function`` is a class method of ``cls``."""
+    held = (vars(base).get(_name_of(function)) for base in cls.__mro__)
+    return any(isinstance(method, classmethod) and method.__func__ is function for method in held)
 
 
 def _weak(value: Any) -> Array:

@@ -5,6 +5,7 @@ So ``self.weights = updated`` is seen by the next call, and ``self.training = Fa
 
 from __future__ import annotations
 
+import dataclasses
 import types
 from typing import Any, NamedTuple
 
@@ -57,9 +58,9 @@ def state_of(instance: object) -> State:
             if position == len(arrays):
                 arrays.append(value)
             key.append(position)
-        elif hasattr(value, "__dict__") and depth < DEPTH and not isinstance(value, _OPAQUE) and id(value) not in seen:
+        elif depth < DEPTH and id(value) not in seen and (attributes := _attributes(value)) is not None:
             seen.add(id(value))
-            leaves, structure = trees.flatten(vars(value))
+            leaves, structure = trees.flatten(attributes)
             key.append((type(value), structure))
             for leaf in leaves:
                 visit(leaf, depth + 1)
@@ -70,3 +71,24 @@ def state_of(instance: object) -> State:
 
     visit(instance, 0)
     return State(arrays, tuple(key))
+
+
+def _attributes(value: object) -> dict[str, Any] | None:
+    """The attributes of an object, also those in slots; None of what is known by its identity."""
+    if isinstance(value, _OPAQUE):
+        return None
+    found: dict[str, Any] = dict(getattr(value, "__dict__", ()))
+    kind = type(value)
+    # Objects with a hash by value (paths, fractions) keep what they have computed in slots, and never change.
+    by_value = kind.__hash__ not in (None, object.__hash__) and not dataclasses.is_dataclass(kind)
+    slots = [] if by_value else [name for base in kind.__mro__ for name in _slots_of(base)]
+    found.update((name, getattr(value, name)) for name in slots if hasattr(value, name))
+    if isinstance(value, (tuple, list, dict)):  # as a class of the user's
+        found[""] = dict(value) if isinstance(value, dict) else tuple(value)
+    return found if found or slots or hasattr(value, "__dict__") else None
+
+
+def _slots_of(cls: type) -> list[str]:
+    if "__slots__" not in vars(cls):
+        return []
+    return [name for name, member in vars(cls).items() if isinstance(member, types.MemberDescriptorType)]
