@@ -39,7 +39,7 @@ LAYERS[""] = 9
 # (file, imported module) -> why this import has to wait for a call. A good reason is an optional package.
 LAZY_IMPORTS: dict[tuple[str, str], str] = {
     ("aioarray/__init__.py", "<computed>"): "namespaces are loaded at first use, to keep the import light",
-    ("aioarray/_engine/waiting.py", "aioarray._engine._trio"): "trio is optional, and loaded where it runs",
+    ("aioarray/_engine/loops.py", "aioarray._engine._trio"): "trio is optional, and loaded where it runs",
     ("aioarray/_xla/modules.py", "jaxlib.mlir"): "it takes 15 ms; not needed where the disk cache has all",
     ("aioarray/_xla/modules.py", "jaxlib.mlir._mlir_libs"): "as jaxlib.mlir",
     ("aioarray/_ops/einstein.py", "opt_einsum"): "it takes 13 ms, and three operands are rare",

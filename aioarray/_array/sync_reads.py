@@ -9,7 +9,7 @@ from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Literal, get_args
 
 from .._base.errors import SyncReadError, SyncReadWarning
-from .._engine import in_event_loop, instruments, origin
+from .._engine import in_event_loop, instruments
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -77,9 +77,7 @@ def check(what: str) -> None:
     if not in_event_loop():
         return
     _state.count += 1
-    if instruments.state.installed:
-        for instrument in instruments.current():
-            instrument.on_sync_read(what, origin())
+    instruments.note_sync_read(what)
     policy = _scoped.get() or _state.base
     if policy == "allow":
         return

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 from .. import _xla
 from .._dispatch import copies
 from .._dispatch.operands import deleted_error
-from .._engine import instruments
 from . import sync_reads
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ class Value:
             if self._buffer is None:
                 raise deleted_error(what)
             return None
-        if instruments.state.installed and not instruments.note_use(pending, what):
+        if not pending.observer.used(pending, what):
             return pending
         if pending.launch is None:
             if pending.failure is not None:

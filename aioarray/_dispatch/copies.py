@@ -21,22 +21,21 @@ T = TypeVar("T")
 
 def to_numpy(buffer: Buffer, spec: ArraySpec) -> np.ndarray[Any, Any]:
     """The value of ``buffer``, which is ready, as a read-only array."""
-    if instruments.state.installed:
-        return _observed("to_host", spec, lambda: _xla.to_numpy(buffer, spec))
+    seen_by = instruments.current()
+    if seen_by:
+        return _observed(seen_by, "to_host", spec, lambda: _xla.to_numpy(buffer, spec))
     return _xla.to_numpy(buffer, spec)
 
 
 def put(value: np.ndarray[Any, Any], spec: ArraySpec, device: Device, copy: bool) -> Buffer:
     """``value`` on the device."""
-    if instruments.state.installed:
-        return _observed("device_put", spec, lambda: _xla.put(value, spec, device, copy=copy))
+    seen_by = instruments.current()
+    if seen_by:
+        return _observed(seen_by, "device_put", spec, lambda: _xla.put(value, spec, device, copy=copy))
     return _xla.put(value, spec, device, copy=copy)
 
 
-def _observed(name: str, spec: ArraySpec, function: Callable[[], T]) -> T:
-    seen_by = instruments.current()
-    if not seen_by:
-        return function()
+def _observed(seen_by: tuple[instruments.Instrument, ...], name: str, spec: ArraySpec, function: Callable[[], T]) -> T:
     copy = instruments.Copy(name, spec)
     for instrument in seen_by:
         fault = instrument.on_copying(copy)

@@ -12,13 +12,15 @@ from .._base import config
 from . import instruments
 from .compiler import Compiler
 from .cost import DEAR, LIMIT_SECONDS, QUICK
+from .drainers import HIGH_WATER
 from .failure import Failure, location, log, origin
+from .host import Callback, Rendezvous
 from .launch import Launch, Pending, Program
+from .loops import current_host, in_event_loop
 from .programs import ProgramCache
 from .scheduler import Scheduler
 from .threads import Threads
-from .waiting import Callback, Rendezvous, current_host, in_event_loop, pass_ready, wait, wait_drained
-from .window import HIGH_WATER
+from .waiting import pass_ready, wait, wait_drained
 
 if TYPE_CHECKING:
     from .._xla import Device
@@ -39,9 +41,17 @@ class Engine:
         self.compiler = Compiler(self.threads, self.programs)
         self.scheduler = Scheduler(self.compiler, self.threads)
         self.compiler.report_to(self.scheduler.program_compiled)
-        instruments.call_when_changed(self.scheduler.set_instruments)
+        instruments.call_when_changed(self._observe)
         self._lock = threading.Lock()
         self._started = False
+
+    def _observe(self, active: tuple[instruments.Instrument, ...]) -> None:
+        """There are these instruments from now on."""
+        self.scheduler.set_observe(
+            instruments.observe if active else None,
+            shown_all=not all(instrument.passive for instrument in active),
+            record=instruments.recording(active),
+        )
 
     def device(self) -> Device:
         """The default device; creates the client at the first call."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 
-from .waiting import Host
+from .host import Host
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

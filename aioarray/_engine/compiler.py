@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .launch import Program, Waiter
+    from .observer import CompileObserver
     from .programs import ProgramCache
     from .threads import Request, Threads
 
@@ -54,7 +55,7 @@ class Compiler:
         "_idle",
         "_in_progress",
         "_lock",
-        "_observed",
+        "_observers",
         "_programs",
         "_queue",
         "_recent",
@@ -81,7 +82,7 @@ class Compiler:
         self._compiling: dict[Program, float] = {}  # since when
         self._in_progress: dict[str, list[Program]] = {}  # key -> programs that wait for another's compile
         self._waiters: dict[Program, list[Waiter]] = {}  # to wake when a program is through
-        self._observed: dict[Program, instruments.Compilation] = {}  # those that instruments look at
+        self._observers: dict[Program, CompileObserver] = {}  # of those that were submitted and are not through
         self._disk: DiskCache | None = None
         self._disk_chosen = False  # by the program; otherwise the environment decides at the first compile
         self._closing = False
@@ -113,8 +114,7 @@ class Compiler:
             if program.requested:
                 return
             program.requested = True
-            if instruments.state.installed:
-                self._observe(program)
+            self._observers[program] = instruments.observe_compile(program)
             self._queue.append(program)
             if self._idle:
                 self._idle -= 1
@@ -122,13 +122,6 @@ class Compiler:
             elif self._workers < (os.cpu_count() or 1) and not self._closing:
                 self._workers += 1
                 self._threads.start(self._worker, f"aioarray-compile-{self._workers}")
-
-    def _observe(self, program: Program) -> None:
-        seen_by = instruments.current()
-        if seen_by:
-            self._observed[program] = compilation = instruments.Compilation(program, seen_by)
-            for instrument in seen_by:
-                instrument.on_submitted(compilation)
 
     def progress(self, program: Program) -> tuple[list[str], float | None]:
         """The names of what is compiled before ``program``, or for how many seconds it has been. Any thread."""
@@ -210,9 +203,7 @@ class Compiler:
     def _compile(self, program: Program) -> None:
         assert program.graph is not None
         begun = self._compiling[program] = perf_counter()
-        observed = self._observed.get(program)
-        if observed is not None:
-            observed.begun = begun
+        self._observers[program].begun(begun)
         try:
             text = lower(program.graph, program.donated).encode()
         except Exception as error:  # a broken lowering rule belongs to whoever awaits the result
@@ -286,9 +277,8 @@ class Compiler:
         for program in programs:
             program.graph = None
             self._compiling.pop(program, None)
-            observed = self._observed.pop(program, None)
-            if observed is not None:
-                observed.finish(outcome if program is programs[0] or failure is not None else "shared", failure)
+            observer = self._observers.pop(program)
+            observer.finish(outcome if program is programs[0] or failure is not None else "shared", failure)
             if executable is None:
                 with self._lock:
                     self.failures += 1

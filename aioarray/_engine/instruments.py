@@ -1,9 +1,8 @@
 """Instruments: what tests and profiles have the engine tell them, and what they make it do.
 
-While none is installed, nothing of this is on the way of a launch: installing one closes the fast path, unless it is
-content with what that can tell, and everything else looks at ``state.installed`` first. An instrument holds for the
-code that runs in the context where it was installed, in the tasks and the worker threads that this code starts, or
-everywhere.
+While none is installed, launches have an observer that does nothing (``observer``). Installing one closes the fast
+path, unless a record of what was done there is enough for it. An instrument holds for the code that runs in the context
+where it was installed, in the tasks and the worker threads that this code starts, or everywhere.
 """
 
 from __future__ import annotations
@@ -11,29 +10,21 @@ from __future__ import annotations
 import threading
 from contextvars import ContextVar
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import ref
+from typing import TYPE_CHECKING, Any
 
 from .failure import origin
 from .launch import QUEUED, Launch, Pending
+from .observer import UNOBSERVED_COMPILE, CompileObserver, Fault, Observer, Waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from .._graph import ArraySpec
     from .failure import Failure, Origin
     from .launch import Program
 
 
-class Fault(NamedTuple):
-    """An error to be had in place of a result."""
-
-    status: str
-    message: str
-    compiling: bool = False
-
-
-class Observation:
+class Observation(Observer):
     """What becomes of one launch. Times are those of ``perf_counter``; None where it did not come to that.
 
     Written by whoever has the launch in hand, under the scheduler's lock but for ``used``; read by any thread.
@@ -43,24 +34,29 @@ class Observation:
         "__weakref__",
         "awaited",
         "begun",
+        "delay",
         "enqueued",
         "failure",
+        "fault",
         "fillings",
         "held",
+        "holds",
         "inline",
         "instruments",
-        "launched",
+        "is_used",
         "name",
         "origin",
         "parents",
         "program",
         "ready",
-        "runnable",
+        "returned",
+        "runnable_at",
         "state",
         "thread",
-        "used",
         "window_was_full",
     )
+
+    follows = True
 
     def __init__(self, program: Program, where: Origin | None, instruments: tuple[Instrument, ...]) -> None:
         self.program: Program = program
@@ -68,22 +64,85 @@ class Observation:
         self.origin: Origin | None = where
         self.instruments: tuple[Instrument, ...] = instruments
         self.thread: int = threading.get_ident()  # that enqueued it
-        self.parents: tuple[
-            Observation, ...
-        ] = ()  # whose results it reads, as far as they were observed and unfinished
+        self.parents: tuple[Observation, ...] = ()  # whose results it reads, if observed and unfinished
         self.state: str = "queued"  # then "launched", "finished", "failed" or "dropped"
         self.enqueued: float = perf_counter()
-        self.held: bool = False  # by a gate or a delay of a test
-        self.runnable: float | None = None  # inputs and executable were there
+        # What instruments do to it; they write this before it is enqueued.
+        self.fault: Fault | None = None
+        self.delay: float = 0.0  # seconds by which it is made later than it could be
+        self.holds: int = 0
+        self.held: bool = False
+        self.runnable_at: float | None = None  # inputs and executable were there
         self.window_was_full: bool = False  # when it became runnable, or before it was launched
         self.fillings: int = 0  # of the window, when it became runnable
         self.begun: float | None = None  # the call into PJRT
-        self.launched: float | None = None  # the end of that call
+        self.returned: float | None = None  # the end of that call
         self.inline: bool = False  # that call was made by the thread that enqueued it
         self.ready: float | None = None  # the value, or the error, was seen to be there
         self.awaited: float | None = None  # the first who waited went on
         self.failure: Failure | None = None
-        self.used: bool = False  # somebody waited for a result, read it or computed with it; any thread
+        self.is_used: bool = False  # somebody waited for a result, read it or computed with it; any thread
+
+    @property
+    def detained(self) -> bool:  # type: ignore[override]
+        return self.held or self.fault is not None
+
+    def runnable(self, full: bool, fillings: int) -> float:
+        now = perf_counter()
+        delay, self.delay = self.delay, 0.0
+        if not delay:
+            self.runnable_at = now
+            self.window_was_full = full
+            self.fillings = fillings
+        return delay
+
+    def launched(self, begun: float, returned: float, fillings: int) -> None:
+        if self.runnable_at is None:
+            self.runnable_at = self.enqueued
+            self.inline = True
+        elif fillings > self.fillings + 1:  # others than this one have filled it
+            self.window_was_full = True
+        self.begun = begun
+        self.returned = returned
+        self.state = "launched"
+        for instrument in self.instruments:
+            instrument.on_launched(self)
+
+    def finished(self, failure: Failure | None) -> None:
+        self._end("finished" if failure is None else "failed", failure)
+
+    def dropped(self) -> None:
+        self._end("dropped", None)
+
+    def _end(self, state: str, failure: Failure | None) -> None:
+        self.ready = perf_counter()
+        self.state = state
+        self.failure = failure
+        history = False
+        for instrument in self.instruments:
+            history = history or instrument.keeps_history
+            instrument.on_finished(self)
+        if not history:
+            self.parents = ()
+
+    def let_go(self) -> None:
+        self.holds -= 1
+
+    def wait(self, kind: str) -> Waiting:
+        return Wait(kind, self)
+
+    def used(self, pending: object, what: str) -> bool:
+        if what in LOOKS:
+            return False
+        assert isinstance(pending, Pending)
+        for instrument in self.instruments:
+            instrument.on_touched(pending, what)
+        first = not self.is_used
+        self.is_used = True
+        if first:
+            for instrument in self.instruments:
+                instrument.on_used(self, what)
+        return True
 
 
 class Copy:
@@ -100,10 +159,10 @@ class Copy:
         self.done: float | None = None
 
 
-class Compilation:
+class Compilation(CompileObserver):
     """One program's way through the compile service. Written by it."""
 
-    __slots__ = ("begun", "done", "failure", "instruments", "name", "origin", "outcome", "program", "submitted")
+    __slots__ = ("begun_at", "done", "failure", "instruments", "name", "origin", "outcome", "program", "submitted")
 
     def __init__(self, program: Program, instruments: tuple[Instrument, ...]) -> None:
         self.program: Program = program
@@ -111,24 +170,24 @@ class Compilation:
         self.origin: Origin | None = origin()  # of the code that needed it first
         self.instruments: tuple[Instrument, ...] = instruments
         self.submitted: float = perf_counter()
-        self.begun: float | None = None
+        self.begun_at: float | None = None
         self.done: float | None = None
-        self.outcome: str = (
-            "pending"  # then "compiled", "loaded" from disk, "shared" with an equal program, or "failed"
-        )
+        self.outcome: str = "pending"  # or as `finish` says
         self.failure: Failure | None = None
 
+    def begun(self, when: float) -> None:
+        self.begun_at = when
+
     def finish(self, outcome: str, failure: Failure | None) -> None:
-        """The program is through."""
         self.done = perf_counter()
-        self.begun = self.done if self.begun is None else self.begun  # it waited for an equal one
+        self.begun_at = self.done if self.begun_at is None else self.begun_at  # it waited for an equal one
         self.outcome = outcome
         self.failure = failure
         for instrument in self.instruments:
             instrument.on_compiled(self)
 
 
-class Wait:
+class Wait(Waiting):
     """One await, or one thread's waiting, for the end of a launch. Written by whoever waits."""
 
     __slots__ = ("begun", "cancelled", "done", "kind", "observation", "origin", "thread")
@@ -145,7 +204,6 @@ class Wait:
             instrument.on_wait(self)
 
     def finish(self, cancelled: bool) -> None:
-        """The waiting is over."""
         self.done = perf_counter()
         self.cancelled = cancelled
         if not cancelled and self.observation.awaited is None:
@@ -160,14 +218,17 @@ class Instrument:
     """
 
     active = False  # installed; written by `install` and `uninstall`
-    # Is content to have of launches on the fast path what `record` is called with, if they are over when they return:
-    # the program, and when that was. Then they stay on the fast path. For instruments that see the whole process.
+    # Whether a record is enough of launches on the fast path that are over when they return: `record` is called with
+    # the program, and when that was. Then the fast path stays open. For instruments that see the whole process.
     passive = False
     record: Callable[[tuple[Program, float]], object]
     keeps_history = False  # wants `Observation.parents` kept, and so all launches from the first
 
-    def on_enqueued(self, launch: ObservedLaunch) -> None:
-        """``launch`` is about to be enqueued; this may hold it up or make it fail. Without the lock."""
+    def on_enqueued(self, launch: Launch, observation: Observation) -> None:
+        """``launch`` is about to be enqueued.
+
+        May hold it up or make it fail: by ``holds``, ``delay`` and ``fault`` of its ``observation``. Without the lock.
+        """
 
     def on_compiling(self, program: Program) -> Fault | None:
         """Somebody needs the executable of ``program``. A fault that comes back takes its place. Without the lock."""
@@ -209,12 +270,11 @@ class Instrument:
 
 
 class _State:
-    """Which instruments there are. Written under ``lock``; ``installed`` is read by any thread without."""
+    """Which instruments there are. Written under ``lock``; read by any thread without."""
 
-    __slots__ = ("active", "changed", "everywhere", "installed", "lock")
+    __slots__ = ("active", "changed", "everywhere", "lock")
 
     def __init__(self) -> None:
-        self.installed = 0
         self.active: tuple[Instrument, ...] = ()
         self.everywhere: tuple[Instrument, ...] = ()
         self.changed: list[Callable[[tuple[Instrument, ...]], None]] = []
@@ -222,7 +282,6 @@ class _State:
 
     def change(self, active: tuple[Instrument, ...]) -> None:
         self.active = active
-        self.installed = len(active)
         for function in self.changed:
             function(active)
 
@@ -265,24 +324,9 @@ def uninstall(instrument: Instrument) -> None:
 
 def current() -> tuple[Instrument, ...]:
     """The instruments that see what is done here: process-wide ones, then the outermost ``with`` first."""
+    if not state.active:
+        return ()
     return tuple([instrument for instrument in (*state.everywhere, *_scoped.get()) if instrument.active])
-
-
-def note_use(pending: Pending, what: str) -> bool:
-    """``what`` is done with a result that may have been observed; False if that was only a look at it."""
-    observation: Observation | None = getattr(pending, "observation", None)
-    if observation is None:
-        return True
-    if what in LOOKS:
-        return False
-    for instrument in observation.instruments:
-        instrument.on_touched(pending, what)
-    first = not observation.used
-    observation.used = True
-    if first:
-        for instrument in observation.instruments:
-            instrument.on_used(observation, what)
-    return True
 
 
 def fault_in_compiling(program: Program) -> Fault | None:
@@ -294,45 +338,49 @@ def fault_in_compiling(program: Program) -> Fault | None:
     return None
 
 
-class ObservedLaunch(Launch):
-    """A launch that instruments look at."""
-
-    __slots__ = ("delay", "fault", "holds", "observation")
-
-    # What the base class has for all launches, each has for itself here.
-    observation: Observation
-    fault: Fault | None
-    delay: float
-    holds: int
-
-    def __init__(
-        self, program: Program, arguments: list[Any], where: Origin | None, seen_by: tuple[Instrument, ...]
-    ) -> None:
-        super().__init__(program, arguments, [], where, QUEUED)
-        self.observation = Observation(program, where, seen_by)
-        self.observation.parents = tuple(
-            [a.observation for a in arguments if type(a) is Pending and hasattr(a, "observation")]
-        )
-        self.fault = None  # instead of being made, it fails with this
-        self.delay = 0.0  # seconds by which it is made later than it could be
-        self.holds = 0  # how many gates it waits for
-        for instrument in seen_by:
-            fault = instrument.on_compiling(program)
-            if fault is not None:
-                self.fault = fault
-                break
-        for instrument in seen_by:
-            instrument.on_enqueued(self)
-        self.observation.held = self.holds > 0 or self.delay > 0.0
-
-    @property
-    def detained(self) -> bool:
-        """Whether it must not be made at once."""
-        return self.holds > 0 or self.delay > 0.0 or self.fault is not None
+def observe(program: Program, arguments: list[Any]) -> Launch | None:
+    """The launch of ``program`` that is about to be enqueued, with an ``Observation``; None if nobody wants that."""
+    seen_by = current()
+    if not seen_by:
+        return None
+    where = origin()
+    observation = Observation(program, where, seen_by)
+    observation.parents = tuple(
+        [a.observer for a in arguments if type(a) is Pending and isinstance(a.observer, Observation)]
+    )
+    observation.fault = fault_in_compiling(program)
+    launch = Launch(program, arguments, [], where, QUEUED, observation)
+    for instrument in seen_by:
+        instrument.on_enqueued(launch, observation)
+    observation.held = observation.holds > 0 or observation.delay > 0.0
+    return launch
 
 
-class ObservedReference(ref[Launch]):
-    """The reference of a queued launch, by which its death is noticed; knows what to tell then."""
+def observe_compile(program: Program) -> CompileObserver:
+    """Whom to tell of ``program``, which is submitted to the compile service."""
+    seen_by = current()
+    if not seen_by:
+        return UNOBSERVED_COMPILE
+    compilation = Compilation(program, seen_by)
+    for instrument in seen_by:
+        instrument.on_submitted(compilation)
+    return compilation
 
-    __slots__ = ("observation",)
-    observation: Observation
+
+def note_sync_read(what: str) -> None:
+    """``what`` reads, on an event loop, a value that was not awaited."""
+    for instrument in current():
+        instrument.on_sync_read(what, origin())
+
+
+def recording(active: Sequence[Instrument]) -> Callable[[tuple[Program, float]], object] | None:
+    """What the fast path calls of each launch that is over at once, for those of ``active`` that a record is enough."""
+    records = [instrument.record for instrument in active if instrument.passive]
+    if len(records) < 2:
+        return records[0] if records else None
+
+    def call(what: tuple[Program, float]) -> None:
+        for record in records:
+            record(what)
+
+    return call

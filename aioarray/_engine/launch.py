@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from .observer import UNOBSERVED, Observer
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from weakref import ReferenceType
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
     from .._xla import Buffer, Device, Executable, ResultHandler
     from .cost import LaunchClass
     from .failure import Failure, Origin
-    from .instruments import Fault, Observation
 
 QUEUED: Final = 0  # waits for inputs, executable, window or worker
 LAUNCHING: Final = 1  # taken off the queue by a thread that is calling PJRT
@@ -129,11 +130,10 @@ class Program:
 class Pending:
     """One result that was not yet finished when its launch was enqueued."""
 
-    __slots__ = ("__weakref__", "buffer", "dependents", "failure", "launch", "observation")
+    __slots__ = ("__weakref__", "buffer", "dependents", "failure", "launch", "observer")
 
-    observation: Observation  # unset unless the launch was observed
-
-    def __init__(self, launch: Launch | None, buffer: Buffer | None = None) -> None:
+    def __init__(self, launch: Launch | None, buffer: Buffer | None = None, observer: Observer = UNOBSERVED) -> None:
+        self.observer: Observer = observer  # of its launch
         self.launch: Launch | None = launch  # None once finished; `buffer` or `failure` is set before
         self.buffer: Any = buffer  # set when launched
         self.failure: Failure | None = None
@@ -143,16 +143,12 @@ class Pending:
 class Launch:
     """One run of a program."""
 
-    # Those that instruments look at are of a class that has these for each.
-    observation: Observation | None = None
-    fault: Fault | None = None
-    holds: int = 0
-
     __slots__ = (
         "__weakref__",
         "arguments",
         "begun",
         "missing",
+        "observer",
         "only",
         "origin",
         "outputs",
@@ -171,8 +167,10 @@ class Launch:
         sources: list[Pending],
         origin: Origin | None,
         state: int,
+        observer: Observer = UNOBSERVED,
     ) -> None:
         self.program: Program = program
+        self.observer: Observer = observer
         self.arguments: list[Any] = arguments  # emptied at launch
         self.sources: list[Pending] = (
             sources  # the arguments that were unfinished, to find whose error this one inherits
@@ -188,3 +186,15 @@ class Launch:
         self.waiters: dict[Any, Waiter] = {}
         self.watched: bool = False  # a watcher thread waits for it
         self.reference: ReferenceType[Launch] | None = None  # to a queued one, with a callback for its death
+
+
+def appended(
+    references: list[ReferenceType[Launch]] | None, reference: ReferenceType[Launch]
+) -> list[ReferenceType[Launch]]:
+    """``references`` with one more; now and then without those of the dead, so that the list does not grow by them."""
+    if references is None:
+        return [reference]
+    if len(references) >= 64 and len(references).bit_count() == 1:
+        references = [other for other in references if other() is not None]
+    references.append(reference)
+    return references

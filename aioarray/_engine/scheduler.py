@@ -1,117 +1,194 @@
-"""The scheduler: decides where and when each launch is made, and notices when it has finished.
+"""The scheduler: decides where and when each launch is made, and hears when it has finished.
 
 Who runs here. *Callers* are threads that enqueue, among them event loops: they hold the lock for a few microseconds and
 launch only what is quick. *Launch workers* make the launches that may run inside the dispatch call. *Watchers* block in
 PJRT until a launch is ready. Compile workers (``compiler``) report programs that became executable.
 
-One re-entrant lock guards all state, of which ``window`` has the lower half; ``observing`` has what tests and profiles
-are served with, ``landing`` the watchers.
+One lock guards the scheduler and its parts (``state``): the window, the queue, the drainers, the threads. Nobody
+computes, compiles, waits or wakes others while holding it; observers are called under it, and are quick.
 
-``Scheduler.open`` alone is read without the lock, by the fast path: as long as it is True, a tiny program
-whose inputs are ready may be launched right there.
+The fast path launches without coming here. It reads ``open``, ``flying`` and ``record`` and counts in ``inline``, all
+without the lock: as long as ``open`` is True, a quick program whose inputs are ready may be launched on the spot. What
+is not over then is handed to ``adopt``.
 """
 
 from __future__ import annotations
 
 import itertools
-import threading
 import time
 import weakref
-from collections import deque
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING
 
 from .. import _xla
 from . import cost
+from .endings import Endings
 from .failure import Failure, origin
-from .instruments import ObservedLaunch, ObservedReference
 from .landing import Landing
-from .launch import FINISHED, LAUNCHED, LAUNCHING, QUEUED, Launch, Pending, Program, Waiter
+from .launch import FINISHED, LAUNCHED, LAUNCHING, QUEUED, Launch, Pending, Program, Waiter, appended
+from .state import State
 from .timer import Timer
-from .waiters import Donor
+from .waiters import Donor, wake
+from .watchers import Watchers
 from .window import outcome
+from .workers import Workers
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from weakref import ReferenceType
 
     from .._xla import Buffer
     from .compiler import Compiler
     from .threads import Request, Threads
 
-# A launch often computes on the thread that makes it: more of them would take the cores from the event loop.
-LAUNCH_WORKERS: Final = 2
+
+def _unobserved(program: Program, arguments: list[Buffer | Pending]) -> Launch | None:
+    """Nobody wants to see a launch."""
+    return None
 
 
-def appended(
-    references: list[ReferenceType[Launch]] | None, reference: ReferenceType[Launch]
-) -> list[ReferenceType[Launch]]:
-    """``references`` with one more; now and then without those of the dead, so that the list does not grow by them."""
-    if references is None:
-        return [reference]
-    if len(references) >= 64 and len(references).bit_count() == 1:
-        references = [other for other in references if other() is not None]
-    references.append(reference)
-    return references
-
-
-class Scheduler(Landing):
+class Scheduler:
     """The state of one process's device work; the only instance is ``engine.scheduler``."""
 
     __slots__ = (
         "_compiler",
-        "_idle_workers",
+        "_endings",
+        "_fast_path",
+        "_landing",
         "_lanes",
-        "_work",
+        "_observe",
+        "_queue",
+        "_shown_all",
+        "_state",
+        "_traces",
+        "_watchers",
         "_workers",
+        "add_drainer",
+        "add_waiter",
+        "block",
+        "counts",
+        "flying",
+        "inline",
+        "land",
+        "open",
+        "record",
+        "remove_drainer",
+        "remove_waiter",
+        "timer",
+        "unfinished",
+        "window",
     )
 
     def __init__(self, compiler: Compiler, threads: Threads) -> None:
-        super().__init__()
         self._compiler = compiler
-        self._threads = threads
         self.timer = Timer(threads)
+        self._state = state = State()
+        self.counts = state.counts
+        self.window = state.window
+        self.flying = state.window.flying
+        self.unfinished = state.unfinished
+        self._queue = state.queue
+        self._endings = Endings(state, self._ended)
+        self._watchers = Watchers(threads, state, self._watch)
+        self._workers = Workers(threads, state, self._take, self._launch)
+        self._landing = landing = Landing(state, self._endings, self._watchers, self._reopen, self._workers.call)
+        # Its methods are those of the scheduler: who waits for launches.
+        self.block = landing.block
+        self.land = landing.land
+        self.add_waiter = landing.add_waiter
+        self.remove_waiter = landing.remove_waiter
+        self.add_drainer = landing.add_drainer
+        self.remove_drainer = landing.remove_drainer
         self._lanes = itertools.count(1)
-        self._cheap = deque()
-        self._dear = deque()
-        self._make_locks()
-
-    def _make_locks(self) -> None:
-        self._lock = threading.RLock()
-        self._work = threading.Condition(self._lock)
-        self._workers = self._idle_workers = 0
-        self._forget_watchers()
+        # False while the window is full, while a function is traced or everything observed, and after the end.
+        self.open = False
+        # Launches that were over when the fast path returned; `+=` on an int attribute lets no other thread in.
+        self.inline = 0
+        # Told of those launches, and when that was.
+        self.record: Callable[[tuple[Program, float]], object] | None = None
+        # Gives the launch that is to be enqueued, if an instrument wants to see it.
+        self._observe: Callable[[Program, list[Buffer | Pending]], Launch | None] = _unobserved
+        self._shown_all = False  # instruments want everything to come through `enqueue`
+        self._traces = 0  # functions that are being traced, on any thread: what they call must not be launched
+        self._fast_path = False
 
     # Beginning and end
 
     def first_threads(self) -> list[Request]:
         """The threads to begin with: one launch worker, one watcher."""
-        self._workers = self._watchers = 1
-        return [(self._launch_worker, "aioarray-launch-1"), (self._idle_watcher, "aioarray-watch-1")]
+        return [self._workers.first_thread(), self._watchers.first_thread()]
+
+    def start(self, fast_path: bool) -> None:
+        """Accept work; the client exists."""
+        with self._state.lock:
+            self._fast_path = fast_path
+            self._reopen()
 
     def after_fork_in_child(self) -> None:
         """The threads are gone and the locks may be held by them: nothing is launched any more."""
-        self._closing = True
         self.open = False
-        for kept in (self._cheap, self._dear, self._drainers, self._queued, self._dead):
-            kept.clear()
+        self._state.after_fork_in_child()
+        self._watchers.after_fork_in_child()
+        self._workers.after_fork_in_child()
         self.timer.after_fork_in_child()
-        self._make_locks()
 
     def close(self) -> None:
         """Interpreter exit: launch nothing more, wait for what PJRT is doing, tell the threads to end."""
         self.timer.close()
-        with self._lock:
-            self._closing = True
+        with self._state.lock:
+            self._state.closing = True
             self.open = False
-            self._cheap.clear()
-            self._dear.clear()
-            self._work.notify_all()
-            flying = list(self.flying.items())
-            waiting = self._take_thread_waiters()
-        self._wake(waiting)
-        for launch, buffer in flying:
-            self._await_buffer(launch, buffer)
-        for _ in range(self._watchers):
-            self._to_watch.put(None)
+            self._queue.close()
+            self._workers.close()
+            flying = list(self.flying)
+            waiting = self._queue.take_thread_waiters()
+        wake(waiting)
+        for launch in flying:
+            self._landing.wait_for(launch)
+        with self._state.lock:
+            self._watchers.close()
+
+    # When the fast path is open
+
+    def close_fast_path(self) -> None:
+        """From now on every launch comes through ``enqueue``. Any thread."""
+        with self._state.lock:
+            self._fast_path = self.open = False
+
+    def begin_trace(self) -> None:
+        """Keep callers off the fast path, which does not look whether they are being traced."""
+        with self._state.lock:
+            self._traces += 1
+            self.open = False
+
+    def end_trace(self) -> None:
+        """The end of what ``begin_trace`` began."""
+        with self._state.lock:
+            self._traces -= 1
+            self._reopen()
+
+    def set_observe(
+        self,
+        observe: Callable[[Program, list[Buffer | Pending]], Launch | None] | None,
+        shown_all: bool,
+        record: Callable[[tuple[Program, float]], object] | None,
+    ) -> None:
+        """Have ``observe`` make the launches that are to be seen, None for none. Any thread.
+
+        ``record`` is told of launches on the fast path that are over when they return; with ``shown_all`` there are no
+        launches on the fast path.
+        """
+        with self._state.lock:
+            self._observe = observe or _unobserved
+            self._shown_all = shown_all
+            self.record = record
+            self.open = False
+            self._reopen()
+
+    def _reopen(self) -> None:
+        """Open the fast path if nothing keeps it closed. Under the lock."""
+        closed = self._shown_all or self._traces or self._state.closing
+        self.open = self._fast_path and not closed and not self.window.full
 
     # Enqueueing: callers
 
@@ -119,9 +196,9 @@ class Scheduler(Landing):
         """Launch now or later; give a ready buffer or a ``Pending`` for each result. Never blocks."""
         self.check_usable()
         woken: list[Waiter] = []
-        launch = self._observe(program, arguments) if self._observed else None
-        with self._lock:
-            self.enqueued += 1
+        observed = self._observe(program, arguments)
+        with self._state.lock:
+            self.counts.enqueued += 1
             sources: list[Pending] = []
             missing: list[Pending] = []
             donors: list[Pending] = []
@@ -129,7 +206,7 @@ class Scheduler(Landing):
                 if type(argument) is not Pending:
                     continue
                 if argument.failure is not None:
-                    return self._born_failed(program, argument.failure, launch)
+                    return self._born_failed(program, argument.failure, observed)
                 if argument.launch is not None:
                     sources.append(argument)
                     if index in program.donated:
@@ -139,35 +216,36 @@ class Scheduler(Landing):
                 else:
                     arguments[index] = argument.buffer
             if program.failure is not None:
-                return self._born_failed(program, program.failure, launch)
-            if self.in_flight >= self.window and not self._cheap and not self._dear:
-                self._sweep(self._landed(), woken)
+                return self._born_failed(program, program.failure, observed)
+            window = self.window
+            if window.full and not self._queue.runnable:
+                self._endings.sweep(window.landed(), woken)
             launch_class = program.launch_class
-            full = self.in_flight >= self.window
-            detained = launch is not None and launch.detained
-            if missing or donors or launch_class is None or launch_class.current == cost.DEAR or full or detained:
-                results = self._queue(program, arguments, sources, missing, donors, launch)
+            dear = launch_class is None or launch_class.current == cost.DEAR
+            detained = observed is not None and observed.observer.detained
+            if missing or donors or dear or window.full or detained:
+                results = self._enter(program, arguments, sources, missing, donors, observed)
             else:
-                self._launching += 1
+                window.launching += 1
                 self._occupied()
                 results = []
-        self._wake(woken)
-        return results or self._launch_here(program, arguments, sources, launch)
+        wake(woken)
+        return results or self._launch_here(program, arguments, sources, observed)
 
     def check_usable(self) -> None:
         """Raise where nothing can be launched: a forked child, an interpreter that is ending."""
         _xla.get_client()
-        if self._closing:
+        if self._state.closing:
             _xla.stop_daemon_thread()
             raise RuntimeError("aioarray cannot start new work: the interpreter is shutting down")
 
     def _born_failed(
-        self, program: Program, failure: Failure, launch: ObservedLaunch | None = None
+        self, program: Program, failure: Failure, observed: Launch | None = None
     ) -> list[Buffer | Pending]:
-        self.failed += 1
-        if launch is not None:
-            launch.state = FINISHED
-            self._note_over(launch, failure)
+        self.counts.failed += 1
+        if observed is not None:
+            observed.state = FINISHED
+            observed.observer.finished(failure)
         results: list[Buffer | Pending] = []
         for _ in program.out_specs:
             pending = Pending(None)
@@ -175,34 +253,30 @@ class Scheduler(Landing):
             results.append(pending)
         return results
 
-    def _queue(
+    def _enter(
         self,
         program: Program,
         arguments: list[Buffer | Pending],
         sources: list[Pending],
         missing: list[Pending],
         donors: list[Pending],
-        observed: ObservedLaunch | None,
+        observed: Launch | None,
     ) -> list[Buffer | Pending]:
-        if observed is None:
-            launch = Launch(program, arguments, sources, origin(), QUEUED)
-            launch.reference = reference = weakref.ref(launch, self._dead.append)
-        else:
-            launch = observed
-            launch.sources = sources
-            launch.reference = reference = ObservedReference(launch, self._dead.append)
-            reference.observation = observed.observation
-        self._queued.add(reference)
+        """Put a launch into the queue."""
+        launch = observed or Launch(program, arguments, sources, origin(), QUEUED)
+        launch.sources = sources
+        reference = self._queue.add(launch)
         pendings = self._outputs(launch)
         for argument in missing:
             argument.dependents = appended(argument.dependents, reference)
         for donor in donors:
             assert donor.launch is not None
-            waiter = Donor(self, weakref.ref(donor), reference)
+            waiter = Donor(self.donor_finished, weakref.ref(donor), reference)
             donor.launch.waiters[waiter] = waiter
-            self._watch(donor.launch)
-        launch.missing = len(missing) + len(donors) + launch.holds
-        if program.execute is None and (launch.fault is None or not launch.fault.compiling):
+            self._watchers.watch(donor.launch)
+        observer = launch.observer
+        launch.missing = len(missing) + len(donors) + observer.holds
+        if program.execute is None and (observer.fault is None or not observer.fault.compiling):
             launch.missing += 1
             program.waiting = appended(program.waiting, reference)
             self._compiler.submit(program)
@@ -211,11 +285,8 @@ class Scheduler(Landing):
         return list(pendings)
 
     def _outputs(self, launch: Launch) -> list[Pending]:
-        pendings = [Pending(launch) for _ in launch.program.out_specs]
+        pendings = [Pending(launch, None, launch.observer) for _ in launch.program.out_specs]
         launch.outputs = [weakref.ref(pending) for pending in pendings]
-        if launch.observation is not None:
-            for pending in pendings:
-                pending.observation = launch.observation
         return pendings
 
     def _launch_here(
@@ -223,7 +294,7 @@ class Scheduler(Landing):
         program: Program,
         arguments: list[Buffer | Pending],
         sources: list[Pending],
-        observed: ObservedLaunch | None,
+        observed: Launch | None,
     ) -> list[Buffer | Pending]:
         """Launch on the caller's thread, where a place in the window has been taken."""
         assert program.launch_class is not None
@@ -238,63 +309,60 @@ class Scheduler(Landing):
         except Exception as error:  # whatever it is belongs to whoever awaits the result
             failure = Failure(program.name, origin(), *_xla.translate(error))
         except BaseException:  # Ctrl-C: nobody will see the results
-            with self._lock:
-                self._launching -= 1
-                self.failed += 1
+            with self._state.lock:
+                self.window.launching -= 1
+                self.counts.failed += 1
                 self._vacated(woken)
-            self._wake(woken)
+            wake(woken)
             raise
         seconds = time.perf_counter() - start
         ready = failure is not None or not buffers or _xla.is_ready(buffers[0])
-        with self._lock:
-            self._launching -= 1
-            self.launched += 1
+        with self._state.lock:
+            self.window.launching -= 1
+            self.counts.launched += 1
             program.launch_class.launched_inline(seconds)
             program.tiny = program.launch_class.current == cost.TINY and not program.may_fail
-            if observed is not None:
-                self._note_launched(observed, start, start + seconds)
-            if ready and failure is None and not sources and not program.may_fail:
-                self.finished += 1
+            if ready and failure is None and not sources and not program.may_fail and observed is None:
+                self.counts.finished += 1
                 self._vacated(woken)
                 results: list[Buffer | Pending] = buffers
-                if observed is not None:
-                    results = self._observed_results(observed, buffers)
             else:
-                results = self._take_in(program, sources, buffers, ready, failure, woken, observed, start)
-        self._wake(woken)
+                launch = observed or Launch(program, [], sources, origin(), LAUNCHED)
+                launch.observer.launched(start, start + seconds, self.window.fillings)
+                results = self._take_in(launch, sources, buffers, ready, failure, woken, start)
+        wake(woken)
         return results
 
     def _take_in(
         self,
-        program: Program,
+        launch: Launch,
         sources: list[Pending],
         buffers: list[Buffer],
         ready: bool,
         failure: Failure | None,
         woken: list[Waiter],
-        observed: ObservedLaunch | None,
         begun: float,
     ) -> list[Buffer | Pending]:
         """Begin to follow a launch that the caller's thread has made. Under the lock."""
-        if observed is None:
-            launch = Launch(program, [], sources, origin(), LAUNCHED)
-        else:
-            launch = observed
-            launch.arguments, launch.sources, launch.state = [], sources, LAUNCHED
+        launch.arguments, launch.sources, launch.state = [], sources, LAUNCHED
         launch.begun = begun
         pendings = self._outputs(launch)
         for pending, buffer in zip(pendings, buffers, strict=False):
             pending.buffer = buffer
         if ready:
-            self._finish(launch, outcome(buffers[0]) if buffers else None, failure, woken)
+            self._endings.finish(launch, outcome(buffers[0]) if buffers else None, failure, woken)
         else:
-            self.flying[launch] = buffers[0]
-            self._occupied()
-            if self._cheap or self._dear or self._drainers:
-                self._watch(launch)  # somebody waits for a place, or for the count to fall
-            elif self._observed:
-                self._follow()
+            self._take_off(launch, buffers[0])
         return list(pendings)
+
+    def _take_off(self, launch: Launch, buffer: Buffer) -> None:
+        """PJRT has ``launch``, which is not over. Under the lock."""
+        self.flying[launch] = buffer
+        self._occupied()
+        if launch.waiters or self._queue.runnable or self._state.drainers:
+            self._watchers.watch(launch)  # somebody waits for it, for a place, or for the count to fall
+        else:
+            self._watchers.follow(self.flying)
 
     def adopt(self, program: Program, buffers: list[Buffer]) -> list[Buffer | Pending]:
         """Follow a launch that the fast path made and that is not over yet; its inputs were ready.
@@ -302,35 +370,48 @@ class Scheduler(Landing):
         Takes the lock only where somebody else is concerned: this is as long as the launch itself. Each line that
         changes something is one step for other threads, which therefore go through copies of ``flying``.
         """
-        if self._observed:
-            return self._adopt_observed(program, buffers)
+        observed = self._observe(program, [])
+        if observed is not None:
+            return self._adopt_observed(observed, buffers)
         launch = Launch(program, [], [], origin(2), LAUNCHED)
         pendings: list[Buffer | Pending] = [Pending(launch, buffer) for buffer in buffers]
         if len(pendings) == 1:
             launch.only = pendings[0]
         else:
             launch.outputs = list(map(weakref.ref, pendings))
-        self.enqueued += 1
-        self.launched += 1
+        self.counts.enqueued += 1
+        self.counts.launched += 1
         self.flying[launch] = buffers[0]
+        window = self.window
         count = len(self.flying)
-        if count > self.most_in_flight or count >= self.window or self._cheap or self._dear or self._drainers:
-            with self._lock:
+        if count > window.most_in_flight or count >= window.limit or self._queue.runnable or self._state.drainers:
+            with self._state.lock:
                 self._occupied()
-                if self._cheap or self._dear or self._drainers:
-                    self._watch(launch)
+                if self._queue.runnable or self._state.drainers:
+                    self._watchers.watch(launch)
         return pendings
+
+    def _adopt_observed(self, launch: Launch, buffers: list[Buffer]) -> list[Buffer | Pending]:
+        woken: list[Waiter] = []
+        begun = time.perf_counter()
+        with self._state.lock:
+            self.counts.enqueued += 1
+            self.counts.launched += 1
+            launch.observer.launched(begun, begun, self.window.fillings)
+            results = self._take_in(launch, [], buffers, False, None, woken, begun)
+        wake(woken)
+        return results
 
     def fast_path_failed(self, program: Program, error: BaseException) -> list[Buffer | Pending]:
         """The results of a fast-path launch that PJRT refused."""
         failure = Failure(program.name, origin(), *_xla.translate(error))
-        with self._lock:
-            self.enqueued += 1
+        with self._state.lock:
+            self.counts.enqueued += 1
             return self._born_failed(program, failure)
 
     def launched_slowly(self, program: Program, seconds: float) -> None:
         """A launch on the fast path took longer than it should have."""
-        with self._lock:
+        with self._state.lock:
             if program.launch_class is not None:
                 program.launch_class.launched_inline(seconds)
 
@@ -341,106 +422,81 @@ class Scheduler(Landing):
     # From queued to launched: under the lock
 
     def _runnable(self, launch: Launch) -> None:
-        if isinstance(launch, ObservedLaunch) and self._is_put_off(launch):
+        """Inputs and executable of ``launch`` are there."""
+        delay = launch.observer.runnable(self.window.full, self.window.fillings)
+        if delay:
+            self.timer.call_at(time.perf_counter() + delay, partial(self._delay_is_over, weakref.ref(launch)))
             return
-        launch_class = launch.program.launch_class
-        if launch_class is None or launch_class.current == cost.DEAR:  # None if it is to fail
-            self._dear.append(weakref.ref(launch))
+        self._queue.push(launch)
+        if self.window.full:
+            self._watchers.watch_all(self.flying)
         else:
-            self._cheap.append(weakref.ref(launch))
-        if self.in_flight < self.window:
-            self._call_worker()
-        else:
-            for flying in list(self.flying):
-                self._watch(flying)
+            self._workers.call()
+
+    def _delay_is_over(self, reference: ReferenceType[Launch]) -> None:
+        """Without the lock."""
+        with self._state.lock:
+            launch = reference()
+            if launch is not None and launch.state == QUEUED:
+                self._runnable(launch)
+
+    def _found(self, launch: Launch) -> None:
+        """One of what ``launch`` waits for is there."""
+        launch.missing -= 1
+        if launch.missing == 0:
+            self._runnable(launch)
+
+    def let_go(self, launch: Launch) -> None:
+        """A gate that has held ``launch`` does so no more. Any thread."""
+        with self._state.lock:
+            launch.observer.let_go()
+            if launch.reference is not None and launch.state == QUEUED:  # else it is on its way in, or has failed
+                self._found(launch)
 
     def before(self, launch: Launch) -> list[str] | None:
         """The names of what is launched before a queued ``launch``; None if it waits for something else. Any thread."""
-        with self._lock:
-            for queue in (self._dear, self._cheap):
-                names: list[str] = []
-                for reference in queue:
-                    other = reference()
-                    if other is launch:
-                        return names
-                    if other is not None and other.state == QUEUED:
-                        names.append(other.program.name)
-            return None
+        with self._state.lock:
+            return self._queue.before(launch)
 
-    def _call_worker(self) -> None:
-        if self._idle_workers:
-            self._idle_workers -= 1
-            self._work.notify()
-        elif self._workers < LAUNCH_WORKERS and not self._closing:
-            self._workers += 1
-            self._threads.start(self._launch_worker, f"aioarray-launch-{self._workers}")
-
-    def _place_is_free(self) -> None:
-        if self._cheap or self._dear:
-            self._call_worker()
-
-    def _take(self, dear: bool) -> Launch | None:
+    def _take(self, dear: bool = True) -> Launch | None:
         """The next launch that may be made, off the queue and with a place in the window."""
-        if self.in_flight >= self.window or self._closing:
+        if self.window.full or self._state.closing:
             return None
-        queues = (self._cheap, self._dear) if dear else (self._cheap,)
-        for queue in queues:
-            while queue:
-                launch = queue.popleft()()
-                if launch is not None and launch.state == QUEUED:
-                    launch.state = LAUNCHING
-                    assert launch.reference is not None
-                    self._queued.discard(launch.reference)
-                    launch.reference = None  # or its callback would tell of a death that is none of a queued launch
-                    self._launching += 1
-                    self._occupied()
-                    return launch
-        return None
+        launch = self._queue.pop(dear)
+        if launch is not None:
+            launch.state = LAUNCHING
+            self.window.launching += 1
+            self._occupied()
+        return launch
 
     def program_compiled(self, program: Program) -> None:
         """Called by a compile worker: ``program`` has an executable, or a failure."""
         woken: list[Waiter] = []
-        with self._lock:
+        with self._state.lock:
             waiting, program.waiting = program.waiting, []
             for reference in waiting:
                 launch = reference()
                 if launch is None or launch.state != QUEUED:
                     continue
                 if program.failure is not None:
-                    self._fail_queued(launch, program.failure, woken)
-                    continue
-                launch.missing -= 1
-                if launch.missing == 0:
-                    self._runnable(launch)
-        self._wake(woken)
+                    self._endings.fail_queued(launch, program.failure, woken)
+                else:
+                    self._found(launch)
+        wake(woken)
 
     def donor_finished(self, pending: Pending, reference: ReferenceType[Launch]) -> None:
         """``pending``, which a queued launch takes over, is finished."""
         woken: list[Waiter] = []
-        with self._lock:
+        with self._state.lock:
             launch = reference()
             if launch is not None and launch.state == QUEUED:
                 if pending.failure is not None:
-                    self._fail_queued(launch, pending.failure, woken)
+                    self._endings.fail_queued(launch, pending.failure, woken)
                 else:
-                    launch.missing -= 1
-                    if launch.missing == 0:
-                        self._runnable(launch)
-        self._wake(woken)
+                    self._found(launch)
+        wake(woken)
 
     # Launching: workers, and watchers between two waits
-
-    def _launch_worker(self) -> None:
-        launch: Launch | None
-        while True:
-            with self._lock:
-                while (launch := self._take(dear=True)) is None:
-                    if self._closing:
-                        return
-                    self._idle_workers += 1
-                    self._work.wait()  # whoever notifies takes us off the idle ones
-            self._launch(launch)
-            launch = None  # not held while waiting for the next
 
     def _launch(self, launch: Launch) -> None:
         """Give ``launch`` to PJRT; the place in the window has been taken."""
@@ -448,9 +504,10 @@ class Scheduler(Landing):
         buffers: list[Buffer] = []
         # PJRT would pass the error on too, but wrap the message once more at each step of a chain.
         failure = next((source.failure for source in launch.sources if source.failure is not None), None)
-        launched = failure is None and launch.fault is None
-        if failure is None:
-            failure = self._fault_of(launch)
+        fault = launch.observer.fault
+        launched = failure is None and fault is None
+        if failure is None and fault is not None:
+            failure = Failure(program.name, launch.origin, fault.status, fault.message, fault.compiling)
         arguments = [a.buffer if type(a) is Pending else a for a in launch.arguments]
         inputs_ready = launched and all(_xla.is_ready(buffer) for buffer in arguments)
         _xla.set_stream(next(self._lanes))
@@ -465,14 +522,13 @@ class Scheduler(Landing):
         ready = failure is not None or not buffers or _xla.is_ready(buffers[0])
         error = outcome(buffers[0]) if ready and buffers else None
         woken: list[Waiter] = []
-        with self._lock:
-            self._launching -= 1
-            self.launched += launched
+        with self._state.lock:
+            self.window.launching -= 1
+            self.counts.launched += launched
             launch.arguments = []
             launch.state = LAUNCHED
             launch.begun = start
-            if isinstance(launch, ObservedLaunch):
-                self._note_launched(launch, start, start + seconds)
+            launch.observer.launched(start, start + seconds, self.window.fillings)
             if inputs_ready:
                 assert program.launch_class is not None
                 program.launch_class.launched_on_worker(seconds)
@@ -482,22 +538,61 @@ class Scheduler(Landing):
                     pending.buffer = buffer
                     self._release_dependents(pending)
             if ready:
-                self._finish(launch, error, failure, woken)
+                self._endings.finish(launch, error, failure, woken)
             else:
-                self.flying[launch] = buffers[0]
-                self._occupied()
-                if launch.waiters or self._cheap or self._dear or self._drainers:
-                    self._watch(launch)
-                elif self._observed:
-                    self._follow()
+                self._take_off(launch, buffers[0])
         del buffers
-        self._wake(woken)
+        wake(woken)
 
     def _release_dependents(self, pending: Pending) -> None:
         dependents, pending.dependents = pending.dependents, None
         for reference in dependents or ():
             dependent = reference()
             if dependent is not None and dependent.state == QUEUED:
-                dependent.missing -= 1
-                if dependent.missing == 0:
-                    self._runnable(dependent)
+                self._found(dependent)
+
+    def _watch(self, launch: Launch) -> None:
+        """Wait until ``launch`` is ready, then make launches that are quick and may be made. A watcher."""
+        self._landing.wait_for(launch)
+        del launch
+        while True:
+            with self._state.lock:
+                quick = self._take(dear=False)
+                if self._queue.dear and not self.window.full:
+                    self._workers.call()
+            if quick is None:
+                return
+            self._launch(quick)
+            del quick
+
+    # Places in the window, and counts: under the lock
+
+    @property
+    def in_flight(self) -> int:
+        """Launches inside PJRT, or being given to it. Any thread."""
+        return self.window.in_flight
+
+    def _occupied(self) -> None:
+        """A launch has taken a place."""
+        if self.window.occupied():
+            self.open = False
+
+    def _ended(self, launch: Launch, woken: list[Waiter]) -> None:
+        """``launch`` has left the window, or the queue."""
+        self._watchers.ended(launch, self.flying)
+        self._vacated(woken)
+
+    def _vacated(self, woken: list[Waiter]) -> None:
+        """A launch has given up its place."""
+        if not self.open:
+            self._reopen()
+        if self._queue.runnable:
+            self._workers.call()
+        drainers = self._state.drainers
+        if drainers:
+            woken.extend(drainers.take(self.unfinished()))
+
+    def unfinished_launches(self) -> list[Launch]:
+        """Those launches themselves, as far as anybody holds them. Any thread."""
+        with self._state.lock:
+            return [*self.flying, *self._queue.launches()]

@@ -68,7 +68,9 @@ class Threads:
 
     def after_fork_in_child(self) -> None:
         """The threads are not in the child."""
-        self.__init__()  # type: ignore[misc]
+        self._queue = SimpleQueue()
+        self._housekeeper = None
+        self._threads = []
 
     def _keep_house(self) -> None:
         while (request := self._queue.get()) is not None:

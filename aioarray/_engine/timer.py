@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Timer:
-    """The only instance is ``engine.timer``. Fields are written under ``_lock``."""
+    """The only instance is ``engine.scheduler.timer``. Fields are written under ``_lock``."""
 
     __slots__ = ("_closing", "_due", "_lock", "_number", "_running", "_threads")
 

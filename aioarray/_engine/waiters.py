@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
     from weakref import ReferenceType
 
-    from .launch import Launch, Pending
+    from .launch import Launch, Pending, Waiter
 
 LOOK_UP_SECONDS: Final = 0.5
+
+
+def wake(waiters: Sequence[Waiter]) -> None:
+    """Tell each of ``waiters``. Without the lock."""
+    for waiter in waiters:
+        waiter.wake()
 
 
 class ThreadWaiter:
@@ -31,27 +38,26 @@ class ThreadWaiter:
             pass
 
 
-class Following(Protocol):
-    """The scheduler, as far as donors know it."""
-
-    def donor_finished(self, pending: Pending, reference: ReferenceType[Launch]) -> None:
-        """``pending``, which a queued launch takes over, is finished."""
-
-
 class Donor:
     """Lets a queued launch go on when what it takes over is finished; a ``Waiter``.
 
     An input that is donated must be finished, not only launched: nobody could ask afterwards whether it is.
     """
 
-    __slots__ = ("_dependent", "_pending", "_scheduler")
+    __slots__ = ("_dependent", "_finished", "_pending")
 
-    def __init__(self, scheduler: Following, pending: ReferenceType[Pending], dependent: ReferenceType[Launch]) -> None:
-        self._scheduler = scheduler
+    def __init__(
+        self,
+        finished: Callable[[Pending, ReferenceType[Launch]], None],
+        pending: ReferenceType[Pending],
+        dependent: ReferenceType[Launch],
+    ) -> None:
+        """``finished(pending, dependent)`` is called at the end."""
+        self._finished = finished
         self._pending = pending
         self._dependent = dependent
 
     def wake(self) -> None:
         pending = self._pending()  # held by the dependent's arguments
         if pending is not None:
-            self._scheduler.donor_finished(pending, self._dependent)
+            self._finished(pending, self._dependent)

@@ -218,11 +218,11 @@ def stats() -> Stats:
     inline = scheduler.inline
     pending = scheduler.unfinished()  # first, since it counts what was dropped
     return Stats(
-        enqueued=scheduler.enqueued + inline,
-        launched=scheduler.launched + inline,
-        finished=scheduler.finished + inline,
-        failed=scheduler.failed,
-        dropped=scheduler.dropped,
+        enqueued=scheduler.counts.enqueued + inline,
+        launched=scheduler.counts.launched + inline,
+        finished=scheduler.counts.finished + inline,
+        failed=scheduler.counts.failed,
+        dropped=scheduler.counts.dropped,
         pending=pending,
         in_flight=scheduler.in_flight,
         compiles=compiler.compiles,

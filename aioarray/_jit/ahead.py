@@ -60,7 +60,7 @@ class Compilation:
 
     def _raise_fault(self) -> None:
         """Raise what a test has put in place of the outcome."""
-        fault = instruments.fault_in_compiling(self._program) if instruments.state.installed else None
+        fault = instruments.fault_in_compiling(self._program)
         if fault is not None:
             raise Failure(self._program.name, None, fault.status, fault.message, compiling=True).exception()
 

@@ -10,8 +10,9 @@ from .._engine.failure import location
 from .scope import Scope
 
 if TYPE_CHECKING:
+    from .._engine import Launch
     from .._engine.failure import Origin
-    from .._engine.instruments import Compilation, Copy, Observation, ObservedLaunch
+    from .._engine.instruments import Compilation, Copy, Observation
 
 
 class Event(NamedTuple):
@@ -106,7 +107,7 @@ class Counter(Scope):
     @property
     def unused(self) -> tuple[Event, ...]:
         """The launches none of whose results was awaited, read or computed with, and where they were enqueued."""
-        return tuple([_event(o) for o in self._observations if not o.used])
+        return tuple([_event(o) for o in self._observations if not o.is_used])
 
     @property
     def unseen_failures(self) -> tuple[str, ...]:
@@ -120,9 +121,9 @@ class Counter(Scope):
 
     # The instrument
 
-    def on_enqueued(self, launch: ObservedLaunch) -> None:
+    def on_enqueued(self, launch: Launch, observation: Observation) -> None:
         with self._lock:
-            self._observations.append(launch.observation)
+            self._observations.append(observation)
 
     def on_submitted(self, compilation: Compilation) -> None:
         self._compilations.append((compilation, Event(compilation.name, _place(compilation.origin))))

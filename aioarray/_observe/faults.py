@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from .. import _xla
 from .._base.errors import DeviceError
-from .._engine.instruments import Fault
+from .._engine.observer import Fault
 from .scope import Scope, checked_pattern, matches
 
 if TYPE_CHECKING:
-    from .._engine import Program
-    from .._engine.instruments import Copy, ObservedLaunch
+    from .._engine import Launch, Program
+    from .._engine.instruments import Copy, Observation
 
 __all__ = ["Delay", "Fault", "Injector"]
 
@@ -48,9 +48,9 @@ class Injector(Scope):
     def __repr__(self) -> str:
         return f"<injects {self._status}: {self._message}; {self.injected} of {self.matched} matches so far>"
 
-    def on_enqueued(self, launch: ObservedLaunch) -> None:
-        if self._match_compile is None and self._hits(launch.program.name) and launch.fault is None:
-            launch.fault = Fault(self._status, self._message)
+    def on_enqueued(self, launch: Launch, observation: Observation) -> None:
+        if self._match_compile is None and self._hits(launch.program.name) and observation.fault is None:
+            observation.fault = Fault(self._status, self._message)
 
     def on_copying(self, copy: Copy) -> Fault | None:
         if self._match_compile is None and self._hits(copy.name):
@@ -119,8 +119,8 @@ class Delay(Scope):
     def __repr__(self) -> str:
         return f"<delays by {self._seconds} s; {self.matched} so far>"
 
-    def on_enqueued(self, launch: ObservedLaunch) -> None:
+    def on_enqueued(self, launch: Launch, observation: Observation) -> None:
         if matches(self._match, launch.program.name):
             with self._lock:
                 self.matched += 1
-            launch.delay += self._seconds
+            observation.delay += self._seconds

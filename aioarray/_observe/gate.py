@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator
     from types import TracebackType
 
-    from .._engine.instruments import ObservedLaunch
+    from .._engine import Launch
+    from .._engine.instruments import Observation
 
 
 class Held:
@@ -27,9 +28,9 @@ class Held:
 
     __slots__ = ("_gate", "_launch", "location", "name")
 
-    def __init__(self, gate: Gate, launch: ObservedLaunch) -> None:
+    def __init__(self, gate: Gate, launch: Launch) -> None:
         self._gate = gate
-        self._launch: ReferenceType[ObservedLaunch] = ref(launch)
+        self._launch: ReferenceType[Launch] = ref(launch)
         self.name: str = launch.program.name
         self.location: str | None = None if launch.origin is None else location(launch.origin)
 
@@ -50,7 +51,7 @@ class Gate(Scope):
         self._match = checked_pattern("hold", match)
         self._lock = threading.RLock()
         # In order of enqueueing. Under the lock; weak, so that work whose results nobody holds is still dropped.
-        self._launches: list[ReferenceType[ObservedLaunch]] = []
+        self._launches: list[ReferenceType[Launch]] = []
         self._waiting: dict[Rendezvous, int] = {}
         self._open = False  # written under the lock
 
@@ -111,14 +112,14 @@ class Gate(Scope):
 
     # The instrument
 
-    def on_enqueued(self, launch: ObservedLaunch) -> None:
+    def on_enqueued(self, launch: Launch, observation: Observation) -> None:
         if not matches(self._match, launch.program.name):
             return
         woken: list[Rendezvous] = []
         with self._lock:
             if self._open:
                 return
-            launch.holds += 1
+            observation.holds += 1
             self._launches.append(ref(launch))
             if self._waiting:
                 count = len(self._held())
@@ -128,16 +129,16 @@ class Gate(Scope):
         for rendezvous in woken:
             rendezvous.wake()
 
-    def _held(self) -> list[ObservedLaunch]:
+    def _held(self) -> list[Launch]:
         with self._lock:
             held = [launch for reference in self._launches if (launch := reference()) is not None]
             held = [launch for launch in held if launch.state == QUEUED]
             self._launches = [ref(launch) for launch in held]
             return held
 
-    def _let_go(self, launch: ObservedLaunch) -> bool:
+    def _let_go(self, launch: Launch) -> bool:
         with self._lock:
-            reference: ReferenceType[ObservedLaunch] = ref(launch)
+            reference: ReferenceType[Launch] = ref(launch)
             if reference not in self._launches:
                 return False
             self._launches.remove(reference)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from types import FrameType, TracebackType
     from typing import Self
 
-    from .._engine.waiting import Host
+    from .._engine.host import Host
 
 # Between two looks at a loop that answers.
 INTERVAL_SECONDS = 0.005

@@ -80,9 +80,9 @@ class Builder:
             error=None if seen.failure is None else f"{seen.failure.status}: {seen.failure.message}",
             inline=seen.inline,
             enqueued=seen.enqueued - self._start,
-            runnable=self._time(seen.runnable),
+            runnable=self._time(seen.runnable_at),
             begun=self._time(seen.begun),
-            launched=self._time(seen.launched),
+            launched=self._time(seen.returned),
             ready=self._time(seen.ready),
             awaited=self._time(seen.awaited),
             phases=tuple(self._phases(seen)),
@@ -113,7 +113,7 @@ class Builder:
     def _phases(self, seen: instruments.Observation) -> list[Phase]:
         """What it waited for, and when it ran."""
         end = self._end if seen.ready is None else seen.ready
-        runnable = end if seen.runnable is None else seen.runnable
+        runnable = end if seen.runnable_at is None else seen.runnable_at
         begun = end if seen.begun is None else seen.begun
         # PJRT has begun with it when the last of its inputs was there.
         inputs = max([begun, *[end if parent.ready is None else parent.ready for parent in seen.parents]])
@@ -130,8 +130,8 @@ class Builder:
             ("run", running, end),
         ]
         if seen.begun is None:
-            marks = marks[: len(first) + (seen.runnable is not None)]
-        elif seen.failure is not None and seen.launched == seen.ready:
+            marks = marks[: len(first) + (seen.runnable_at is not None)]
+        elif seen.failure is not None and seen.returned == seen.ready:
             marks = marks[:-1]
         return [
             Phase(kind, earlier - self._start, later - self._start) for kind, earlier, later in marks if later > earlier
@@ -144,7 +144,7 @@ class Builder:
         if compiled is not None:
             came.append((compiled, "compile"))
         for parent in seen.parents:
-            times = [parent.launched, parent.ready if seen.program.donated else None]
+            times = [parent.returned, parent.ready if seen.program.donated else None]
             known = [when for when in times if when is not None]
             came.append((max(known, default=self._end if parent.ready is None else parent.ready), "inputs"))
         last = [(when, cause) for when, cause in came if seen.enqueued < when <= runnable + SAME_SECONDS]
@@ -173,7 +173,7 @@ class Builder:
         spans = []
         for number, seen in enumerate(found):
             ended = self._end if seen.done is None else seen.done
-            spans.append((min(seen.begun or ended, ended), ended, number))
+            spans.append((min(seen.begun_at or ended, ended), ended, number))
         rows = pack(spans)
         for seen, (begun, ended, number) in zip(found, spans, strict=True):
             yield Compile(

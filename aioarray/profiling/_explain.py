@@ -71,12 +71,12 @@ def _state(launch: Launch, depth: int) -> str:
 
 
 def _queued(launch: Launch, depth: int) -> str:
-    if launch.holds > 0:
+    if launch.observer.holds > 0:
         return "is held by testing.hold()"
     missing = [source for source in launch.sources if not _is_there(source, launch)]
     if missing:
         return f"waits for {_inputs(missing, depth)}"
-    if launch.program.execute is None and launch.fault is None:
+    if launch.program.execute is None and launch.observer.fault is None:
         return _compiling(launch.program)
     return _in_queue(launch)
 
@@ -112,9 +112,8 @@ def _compiling(program: Program) -> str:
 def _in_queue(launch: Launch) -> str:
     before = engine.scheduler.before(launch)
     if before is None:
-        held = launch.observation is not None and launch.observation.held
-        return "is delayed by testing.delay()" if held else "is about to be launched"
-    full = engine.scheduler.in_flight >= engine.scheduler.window
+        return "is delayed by testing.delay()" if launch.observer.held else "is about to be launched"
+    full = engine.scheduler.window.full
     reason = f"{engine.scheduler.in_flight} launches run already" if full else "for a launch worker"
     return f"waits to be launched, {_place(before)}: {reason}" if full else f"waits {reason}, {_place(before)}"
 

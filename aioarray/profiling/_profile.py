@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from .._engine import Program
+    from .._engine import Launch, Program
     from .._engine.failure import Origin
-    from .._engine.instruments import Compilation, Copy, Observation, ObservedLaunch, Wait
+    from .._engine.instruments import Compilation, Copy, Observation, Wait
     from ._timeline import Timeline
 
 # Seconds between two looks at a loop: it answers each of them, which takes it about 50 microseconds.
@@ -50,8 +50,8 @@ class Recorder(instruments.Instrument):
         self._lock = threading.Lock()
         self._stopped = False
 
-    def on_enqueued(self, launch: ObservedLaunch) -> None:
-        self.observations.append(launch.observation)
+    def on_enqueued(self, launch: Launch, observation: Observation) -> None:
+        self.observations.append(observation)
 
     def on_submitted(self, compilation: Compilation) -> None:
         self.compilations.append(compilation)

@@ -80,7 +80,7 @@ def before() -> Before:
         frozenset(map(id, buffers)),
         sum(map(_xla.nbytes, buffers)) + sum(map(_bytes_to_come, unfinished)),
         frozenset(thread.ident or 0 for thread, _ in _waiting_threads()),
-        engine.scheduler.failed,
+        engine.scheduler.counts.failed,
     )
 
 
@@ -103,7 +103,7 @@ def _unfinished() -> list[Launch]:
 def settle(earlier: Before, grace: float) -> None:
     """Let go of what nobody holds, if anything looks wrong, and give running work some time to end."""
     scheduler = engine.scheduler
-    if scheduler.unfinished() or scheduler.failed != earlier.failed:
+    if scheduler.unfinished() or scheduler.counts.failed != earlier.failed:
         gc.collect()
     if scheduler.unfinished():
         gone = _Gone()

@@ -18,9 +18,8 @@ def enqueued_at(array: Array) -> str:
     It is known of Arrays that are pending, and of all where the plugin watches.
     """
     pending, buffer = array._pending, array._buffer
-    observation = getattr(pending, "observation", None)
-    if observation is not None:
-        return launch_text(observation.name, observation.origin)
+    if pending is not None and isinstance(pending.observer, instruments.Observation):
+        return launch_text(pending.observer.name, pending.observer.origin)
     if pending is not None and pending.launch is not None:
         return launch_text(pending.launch.program.name, pending.launch.origin)
     for instrument in instruments.state.everywhere:

@@ -17,8 +17,9 @@ from ._words import counted, launch_text, listed
 if TYPE_CHECKING:
     from weakref import ReferenceType
 
+    from .._engine import Launch
     from .._engine.failure import Origin
-    from .._engine.instruments import Compilation, Copy, Observation, ObservedLaunch
+    from .._engine.instruments import Compilation, Copy, Observation
     from .._xla import Buffer
 
 
@@ -33,7 +34,7 @@ def _gone(launches: list[Observation]) -> list[Observation]:
     """Those of ``launches`` whose results nobody holds any more."""
     if not launches:
         return []
-    held = {id(thing.observation) for thing in gc.get_referrers(*launches) if type(thing) is Pending}
+    held = {id(thing.observer) for thing in gc.get_referrers(*launches) if type(thing) is Pending}
     return [launch for launch in launches if id(launch) not in held]
 
 
@@ -53,15 +54,15 @@ class Watch(instruments.Instrument):
 
     # As an instrument
 
-    def on_enqueued(self, launch: ObservedLaunch) -> None:
-        self.launches.append(launch.observation)
+    def on_enqueued(self, launch: Launch, observation: Observation) -> None:
+        self.launches.append(observation)
 
     def on_compiled(self, compilation: Compilation) -> None:
         self.compilations.append(compilation)
 
     def on_touched(self, pending: Pending, what: str) -> None:
-        if pending.buffer is not None:
-            self._buffers[id(pending.buffer)] = ref(pending.buffer), pending.observation
+        if pending.buffer is not None and isinstance(pending.observer, instruments.Observation):
+            self._buffers[id(pending.buffer)] = ref(pending.buffer), pending.observer
         if what != "await" or self._held_locks not in ("warn", "raise"):
             return
         message = held_lock(sys._getframe(1))
@@ -100,7 +101,7 @@ class Watch(instruments.Instrument):
 
     def unawaited(self, launches: list[Observation]) -> list[str]:
         """Those of ``launches`` whose results are gone, and nobody has made use of; errors are another matter."""
-        gone = _gone([launch for launch in launches if not launch.used and launch.state != "failed"])
+        gone = _gone([launch for launch in launches if not launch.is_used and launch.state != "failed"])
         if not gone:
             return []
         return [
@@ -118,9 +119,9 @@ class Watch(instruments.Instrument):
                 if launch.ready is not None and launch.begun is not None
             ],
             "compiles": [
-                Timed(one.done - one.begun, program_text(one))
+                Timed(one.done - one.begun_at, program_text(one))
                 for one in self.compilations
-                if one.done is not None and one.begun is not None
+                if one.done is not None and one.begun_at is not None
             ],
             "synchronous reads": list(self.reads),
         }

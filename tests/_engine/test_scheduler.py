@@ -65,7 +65,7 @@ def test_no_more_than_the_window_is_launched() -> None:
     with scheduler(window=3) as device:
         pendings = [device.enqueue(program(work), [ready()])[0] for _ in range(10)]
         assert work.launches == 3
-        assert device.in_flight == device.most_in_flight == 3
+        assert device.in_flight == device.window.most_in_flight == 3
         assert device.unfinished() == 10
         assert not device.open
         waiter = bell(device, pendings[-1])
@@ -74,7 +74,7 @@ def test_no_more_than_the_window_is_launched() -> None:
             work.wait_for_launches(count + 1)
         work.finish_all()
         assert waiter.heard()
-        assert device.most_in_flight == 3
+        assert device.window.most_in_flight == 3
         assert device.open
 
 
@@ -169,12 +169,12 @@ def test_queued_work_whose_results_nobody_holds_is_dropped() -> None:
         del chain
         gc.collect()
         assert device.unfinished() == 1
-        assert device.dropped == 5
+        assert device.counts.dropped == 5
         waiter = bell(device, running)
         work.finish_all()
         assert waiter.heard()
         assert work.launches == 1
-        assert device.enqueued == device.finished + device.dropped == 6
+        assert device.counts.enqueued == device.counts.finished + device.counts.dropped == 6
 
 
 def test_work_that_a_queued_launch_needs_is_not_dropped() -> None:
@@ -191,7 +191,7 @@ def test_work_that_a_queued_launch_needs_is_not_dropped() -> None:
             work.wait_for_launches(count)
             work.finish_all()
         assert waiter.heard()
-        assert device.dropped == 0
+        assert device.counts.dropped == 0
 
 
 def test_an_interrupted_launch_gives_its_place_back() -> None:

@@ -23,6 +23,7 @@ SUITE = (
     Entry("many_awaits", on_loops=True),
     Entry("loop_lag", on_loops=True),
     Entry("head_of_line", on_loops=True),
+    Entry("small_requests", by_default=False),
     Entry("throughput"),
     Entry("startup"),
     Entry("memory"),

@@ -161,8 +161,6 @@ def test_what_waits_for_a_launch_worker_and_what_is_being_launched() -> None:
 class Stands:
     """Stands in for a launch."""
 
-    holds = 0
-    fault = None
     origin = None
 
     def __init__(self, state: int, *inputs: Stands, begun: float | None = None, name: str = "f") -> None:
@@ -170,7 +168,7 @@ class Stands:
         self.sources = [SimpleNamespace(launch=x, buffer=None) for x in inputs]
         self.begun = begun
         self.program = SimpleNamespace(name=name, execute=len, donated=())
-        self.observation: Any = None
+        self.observer: Any = SimpleNamespace(held=False, holds=0, fault=None)
 
 
 def launch(state: int, *inputs: Any, **fields: Any) -> Any:
@@ -191,7 +189,7 @@ def test_what_is_with_the_device() -> None:
 
 def test_what_waits_for_a_place_in_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
     before: list[str] | None = ["g", "h"]
-    scheduler = SimpleNamespace(before=lambda launch: before, in_flight=32, window=32)
+    scheduler = SimpleNamespace(before=lambda launch: before, in_flight=32, window=SimpleNamespace(full=True))
     monkeypatch.setattr(_explain, "engine", SimpleNamespace(scheduler=scheduler))
     queued = launch(QUEUED)
     assert _explain._state(queued, 4) == (
@@ -199,10 +197,7 @@ def test_what_waits_for_a_place_in_the_window(monkeypatch: pytest.MonkeyPatch) -
     )
     before = None
     assert _explain._state(queued, 4) == "is about to be launched"
-    # Somebody looks on, and does nothing else.
-    queued.observation = SimpleNamespace(held=False)
-    assert _explain._state(queued, 4) == "is about to be launched"
-    queued.observation.held = True
+    queued.observer.held = True
     assert _explain._state(queued, 4) == "is delayed by testing.delay()"
 
 

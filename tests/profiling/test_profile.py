@@ -252,7 +252,7 @@ def test_what_a_launch_waited_for() -> None:
 def test_a_full_window_is_what_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     products(1, 700).block_until_ready()
     idle()
-    monkeypatch.setattr(engine.scheduler, "window", 1)
+    monkeypatch.setattr(engine.scheduler.window, "limit", 1)
     with aio.profile() as p:
         with testing.hold() as gate:
             results = [products(1, 700) for _ in range(20)]
@@ -318,7 +318,7 @@ def test_profiles_nest_and_end() -> None:
         x - 1
     assert [launch.name for launch in outer.timeline().launches] == ["add", "multiply", "subtract"]
     assert [launch.name for launch in inner.timeline().launches] == ["multiply"]
-    assert instruments.state.installed == 0
+    assert not instruments.state.active
     assert not [thread for thread in threading.enumerate() if thread.name == "aioarray-loop-watch"]
     with pytest.raises(RuntimeError, match="make another one"), inner:
         pass

@@ -121,10 +121,10 @@ async def test_cancelled_drain_leaves_nothing_behind(no_unhandled_loop_exception
     for task in tasks[1:]:
         task.cancel()
     await asyncio.gather(*tasks[1:], return_exceptions=True)
-    assert len(engine.scheduler._drainers) == 1
+    assert len(engine.scheduler._state.drainers) == 1
     await asyncio.wait_for(tasks[0], LOST)
     assert a.is_ready()
-    assert not engine.scheduler._drainers
+    assert not engine.scheduler._state.drainers
 
 
 @pytest.mark.asyncio

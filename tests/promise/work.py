@@ -115,9 +115,9 @@ async def within(limits: Mapping[str, float], measure: Callable[[], Awaitable[Ma
 
 def most_in_flight_since(restart: bool = False) -> int:
     """The largest number of unfinished launches inside PJRT since the last call with ``restart``."""
-    most = engine.scheduler.most_in_flight
+    most = engine.scheduler.window.most_in_flight
     if restart:
-        engine.scheduler.most_in_flight = engine.scheduler.in_flight
+        engine.scheduler.window.most_in_flight = engine.scheduler.in_flight
     return most
 
 

@@ -211,7 +211,7 @@ import logging
 
 def state():
     handlers = list(logging.getLogger("aioarray").handlers)
-    return sync_reads._state.base, Assertion.forgotten, handlers, instruments.state.installed
+    return sync_reads._state.base, Assertion.forgotten, handlers, instruments.state.active
 
 BEFORE = []
 
