@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -70,7 +69,6 @@ def parser() -> argparse.ArgumentParser:
         metavar="SECONDS",
         help="for accepted requests after SIGTERM (default: %(default)s)",
     )
-    add("--no-search", action="store_true", help="no search page for models that embed texts")
     add("--log-level", default="warning", choices=["debug", "info", "warning", "error"], help="(default: %(default)s)")
     return top
 
@@ -89,45 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     if options.workers < 1:
         top.error(f"--workers is {options.workers}; it must be at least 1")
-    return _serve(options)
+    from .serving.process.command import serve
 
-
-def _serve(options: argparse.Namespace) -> int:
-    from .serving import _server
-    from .serving._resolve import ModelOptions
-
-    batcher = {"max_delay": options.max_delay, "max_queue": options.max_queue, "max_wait": options.max_wait}
-    keys = [*options.api_key, *filter(None, os.environ.get("AIOARRAY_API_KEYS", "").split(","))]
-    chosen = _server.ServeOptions(
-        model=options.model,
-        models=ModelOptions(
-            tuple(options.input),
-            tuple(options.buckets),
-            {name: value for name, value in batcher.items() if value is not None},
-        ),
-        host=options.host,
-        port=options.port,
-        workers=options.workers,
-        grace=options.grace,
-        cache_dir=options.cache_dir,
-        app={
-            "timeout": options.timeout,
-            "max_body": options.max_body,
-            "max_concurrency": options.max_concurrency,
-            "api_keys": keys,
-        },
-        search=not options.no_search,
-        log_level=options.log_level,
-    )
-    try:
-        listener = _server.listen(options.host, options.port)
-    except OSError as error:
-        print(f"aioarray serve: {options.host}, port {options.port}: {error}", file=sys.stderr)
-        return 1
-    with listener:
-        if options.workers == 1:
-            return _server.serve_here(chosen, listener, _server.say_line)
-        return _server.serve_many(chosen, listener, _server.say_line)
+    return serve(options)
 
 
 if __name__ == "__main__":

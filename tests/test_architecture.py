@@ -33,6 +33,8 @@ LAYERS: dict[str, int] = {
     }.items()
     for name in names.split()
 }
+# The wings of ``serving``, from the lowest; what is of no wing is between batching and models, or uses them all.
+SERVING_WINGS = ("batching", "models", "http", "process")
 # The package itself may import everything; what imports the package is built on the public API only.
 LAYERS[""] = 9
 
@@ -43,10 +45,9 @@ LAZY_IMPORTS: dict[tuple[str, str], str] = {
     ("aioarray/_xla/modules.py", "jaxlib.mlir"): "it takes 15 ms; not needed where the disk cache has all",
     ("aioarray/_xla/modules.py", "jaxlib.mlir._mlir_libs"): "as jaxlib.mlir",
     ("aioarray/_ops/einstein.py", "opt_einsum"): "it takes 13 ms, and three operands are rare",
-    ("aioarray/__main__.py", "aioarray.serving._resolve"): "serving needs optional packages; says which",
-    ("aioarray/__main__.py", "aioarray.serving._server"): "serving needs optional packages; says which",
+    ("aioarray/__main__.py", "aioarray.serving.process.command"): "serving needs optional packages; says which",
     ("aioarray/serving/__init__.py", "<computed>"): "FastAPI is optional, and loaded where what needs it is wanted",
-    ("aioarray/serving/_resolve.py", "<computed>"): "the models that the command line names",
+    ("aioarray/serving/models/resolve.py", "<computed>"): "the models that the command line names",
     ("aioarray/_jit/warmup.py", "aioarray._jit._rich"): "rich is optional, and loaded where its progress bar is wanted",
 }
 
@@ -72,6 +73,13 @@ def module_name(path: str) -> str:
 def unit(module: str) -> str:
     """The name by which a module stands in the layer table."""
     return module.split(".")[1] if "." in module else ""
+
+
+def serving_wing(module: str) -> int | None:
+    """Which wing of ``serving`` a module is in, by its place in ``SERVING_WINGS``."""
+    parts = module.split(".")
+    inside = parts[1:2] == ["serving"] and len(parts) > 2 and parts[2] in SERVING_WINGS
+    return SERVING_WINGS.index(parts[2]) if inside else None
 
 
 def is_type_checking(test: ast.expr) -> bool:
@@ -158,6 +166,9 @@ def check_import(path: str, imported: Import, lazy: dict[tuple[str, str], str]) 
                 f"{where}: imports {imported.target} of layer {LAYERS[target]} from layer {LAYERS[importer]};"
                 " imports go down only"
             )
+        from_wing, to_wing = serving_wing(module_name(path)), serving_wing(imported.target)
+        if from_wing is not None and to_wing is not None and from_wing < to_wing:
+            found.append(f"{where}: imports {imported.target} from a lower wing of serving; imports go down only")
     return found
 
 
@@ -284,6 +295,11 @@ def test_checker_accepts(bodies: dict[str, str]) -> None:
         ("_graph/lower.py", "import jaxlib.mlir", "2: imports jaxlib.mlir; only aioarray/_xla may"),
         ("_graph/lower.py", "from jaxlib import mlir, utils", "2: imports jaxlib; only aioarray/_xla may"),
         ("_xla/a.py", "from jax.numpy import sin", "2: imports jax.numpy; aioarray does not use jax"),
+        (
+            "serving/batching/a.py",
+            "from ..models import b",
+            "2: imports aioarray.serving.models from a lower wing of serving;",
+        ),
         ("_base.py", "def f():\n    import os", "3: imports os inside a function;"),
         ("_base.py", "async def f():\n    class C:\n        import os", "4: imports os inside a function;"),
         ("_base.py", "f = lambda: __import__('os')", "2: imports os inside a function;"),

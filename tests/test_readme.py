@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from aioarray.__main__ import parser
-from aioarray.serving._resolve import NAMED
+from aioarray.serving.models.resolve import NAMED
 
 ROOT = Path(__file__).resolve().parent.parent
 # The one of the project, and those of packages that have more to say.

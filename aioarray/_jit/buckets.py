@@ -5,7 +5,6 @@ Padding and cutting are copies on the host, queued like launches: there is nothi
 
 from __future__ import annotations
 
-import bisect
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from .._array import Array, as_array, enqueue, trees
+from .._base.buckets import LengthBuckets, Lengths, pad_into, resized
 from .._engine.host_program import host_program
 from .._graph import array_spec
 from .._xla import empty_aligned
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 # The names of axes, from the first on; or {axis: name}; or for a dict argument, such by its keys.
 Axes: TypeAlias = Sequence[str | None] | Mapping[Any, Any]
-Lengths: TypeAlias = dict[str, int]
 
 # For each result, the length that each axis has; "" for one that depends on none.
 Plan: TypeAlias = list[tuple[str, ...]]
@@ -54,7 +53,7 @@ class Buckets:
         masks: Mapping[str, str] | None,
     ) -> None:
         self._name = name
-        self._sizes = {bucket: _checked_sizes(bucket, sizes) for bucket, sizes in buckets.items()}
+        self._buckets = LengthBuckets(name, buckets)
         self._axes = dict(axes or {})
         self._masks = dict(masks or {})
         self._positional = [
@@ -69,7 +68,7 @@ class Buckets:
                     raise ValueError(
                         f"jit: {option} names {argument!r}, but the parameters are {', '.join(sorted(known))}"
                     )
-        unknown = set(self._masks.values()) - self._sizes.keys()
+        unknown = set(self._masks.values()) - self._buckets.sizes.keys()
         if unknown:
             raise ValueError(f"jit: bucket_masks wants {', '.join(sorted(unknown))}, for which there are no buckets")
         if not self._axes:
@@ -82,7 +81,7 @@ class Buckets:
         """The arguments padded to the next sizes, and masks added. ``ValueError`` where no size is large enough."""
         given = self._by_name(args, kwargs)
         actual = self._lengths(given)
-        sizes = {bucket: self._size(bucket, length) for bucket, length in actual.items()}
+        sizes = self._buckets.padded(actual)
         padded = {
             argument: _visit(value, self._axes[argument], lambda leaf, axes: _pad(self._name, leaf, axes, sizes))
             for argument, value in given.items()
@@ -122,30 +121,9 @@ class Buckets:
         return Padded(tuple(positional), keywords, actual, sizes)
 
     def _measure(self, argument: str, actual: Lengths, leaf: Any, axes: dict[int, str]) -> Any:
-        shape = np.shape(leaf) if not hasattr(leaf, "shape") else leaf.shape
-        for axis, bucket in axes.items():
-            if bucket not in self._sizes:
-                continue
-            if axis >= len(shape):
-                raise ValueError(
-                    f"{self._name}: argument {argument} has {len(shape)} dimensions, but bucket_axes says that axis "
-                    f"{axis} has the length {bucket!r}"
-                )
-            if actual.setdefault(bucket, shape[axis]) != shape[axis]:
-                raise ValueError(
-                    f"{self._name}: axis {axis} of argument {argument} has length {shape[axis]}, but {bucket!r} is "
-                    f"{actual[bucket]} elsewhere"
-                )
+        named = [(axis, bucket) for axis, bucket in axes.items() if bucket in self._buckets.sizes]
+        self._buckets.measure(actual, f"argument {argument}", _shape(leaf), named)
         return leaf
-
-    def _size(self, bucket: str, length: int) -> int:
-        sizes = self._sizes[bucket]
-        place = bisect.bisect_left(sizes, length)
-        if place == len(sizes):
-            raise ValueError(
-                f"{self._name}: {bucket!r} is {length}, and the largest bucket is {sizes[-1]}; add a larger one"
-            )
-        return sizes[place]
 
     # After the call
 
@@ -172,10 +150,7 @@ class Buckets:
 
     def _make_plan(self, padded: Padded, trace: Callable[[Padded], Traced]) -> Plan:
         """Find which axes of the results have which lengths: by tracing at other lengths of the same buckets."""
-        lowest = {}
-        for bucket, size in padded.sizes.items():
-            place = self._sizes[bucket].index(size)
-            lowest[bucket] = self._sizes[bucket][place - 1] + 1 if place else 1
+        lowest = {bucket: self._buckets.shortest(bucket, size) for bucket, size in padded.sizes.items()}
         full = _traced_shapes(trace, self._resized(padded, padded.sizes))
         names: list[list[str]] = [[""] * len(shape) for shape in full]
         for bucket, low in lowest.items():
@@ -206,15 +181,6 @@ class Buckets:
         return self._replaced(padded.args, padded.kwargs, values, lengths, lengths)
 
 
-def _checked_sizes(bucket: str, sizes: Sequence[int]) -> list[int]:
-    result = sorted(set(sizes))
-    if not result or result[0] < 1:
-        raise ValueError(
-            f"jit: the buckets of {bucket!r} are {tuple(sizes)}; give at least one size, all of them 1 or more"
-        )
-    return result
-
-
 def _visit(value: Any, axes: Axes, function: Callable[[Any, dict[int, str]], Any]) -> Any:
     """``value`` with ``function(leaf, {axis: name})`` for each leaf that ``axes`` is about."""
     if isinstance(axes, Mapping) and any(isinstance(key, str) for key in axes):
@@ -222,7 +188,7 @@ def _visit(value: Any, axes: Axes, function: Callable[[Any, dict[int, str]], Any
     leaves, structure = trees.flatten(value)
     results = []
     for leaf in leaves:
-        ndim = len(leaf.shape) if hasattr(leaf, "shape") else np.ndim(leaf)
+        ndim = len(_shape(leaf))
         if isinstance(axes, Mapping):
             named = {axis % ndim if -ndim <= axis < 0 else axis: name for axis, name in axes.items()}
         else:
@@ -231,22 +197,21 @@ def _visit(value: Any, axes: Axes, function: Callable[[Any, dict[int, str]], Any
     return structure.unflatten(results)
 
 
+def _shape(leaf: Any) -> tuple[int, ...]:
+    return leaf.shape if hasattr(leaf, "shape") else np.shape(leaf)
+
+
 def _pad(name: str, leaf: Any, axes: dict[int, str], sizes: Lengths) -> Any:
-    shape = list(leaf.shape if hasattr(leaf, "shape") else np.shape(leaf))
-    for axis, bucket in axes.items():
-        shape[axis] = sizes.get(bucket, shape[axis])
-    padded = tuple(shape)
+    padded = resized(_shape(leaf), axes.items(), sizes)
     if isinstance(leaf, ShapeDtype):
         return ShapeDtype(padded, leaf.dtype)
     array = leaf if isinstance(leaf, Array) else as_array(name, leaf)
     if array.shape == padded:
         return array
-    region = tuple(map(slice, array.shape))
 
     def copy(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         result = empty_aligned(padded, value.dtype)
-        result.fill(0)
-        result[region] = value
+        pad_into(result, value)
         return result
 
     return _on_host(f"{name} (padding)", copy, array, padded)
@@ -273,10 +238,7 @@ def _on_host(
 
 
 def _spec(leaf: Any, axes: dict[int, str], lengths: Lengths) -> ShapeDtype:
-    shape = list(leaf.shape)
-    for axis, bucket in axes.items():
-        shape[axis] = lengths.get(bucket, shape[axis])
-    return ShapeDtype(tuple(shape), leaf.dtype)
+    return ShapeDtype(resized(leaf.shape, axes.items(), lengths), leaf.dtype)
 
 
 def _traced_shapes(trace: Callable[[Padded], Traced], padded: Padded) -> list[tuple[int, ...]]:

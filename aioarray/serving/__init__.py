@@ -13,30 +13,31 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from ._batcher import Batcher
-from ._disconnect import ClientGoneError, cancel_on_disconnect
-from ._inputs import TensorSpec
-from ._model import Model
-from ._registry import NotReadyError, Registry, UnknownModelError
-from ._slots import Slots
-from ._statistics import BatcherStats, BucketStats, Histogram
-from ._streams import Stream, StreamBatcher
-from ._text import Embedded, TextEmbedder
-from ._watchdog import LoopLag, Watchdog
+from .batching.batcher import Batcher
+from .batching.inputs import TensorSpec
+from .batching.slots import Slots
+from .batching.statistics import BatcherStats, BucketStats, Histogram
+from .batching.stream_batcher import StreamBatcher
+from .batching.streams import Stream
+from .http.disconnect import ClientGoneError, cancel_on_disconnect
+from .http.watchdog import LoopLag, Watchdog
+from .models.model import Model
+from .models.registry import NotReadyError, Registry, UnknownModelError
+from .models.text import Embedded, TextEmbedder
 
 if TYPE_CHECKING:
-    from ._app import create_app as create_app
-    from ._dependencies import ArrayResponse as ArrayResponse
-    from ._dependencies import BatchCall as BatchCall
-    from ._dependencies import calling as calling
-    from ._dependencies import lifespan as lifespan
+    from .http.app import create_app as create_app
+    from .http.dependencies import ArrayResponse as ArrayResponse
+    from .http.dependencies import BatchCall as BatchCall
+    from .http.dependencies import calling as calling
+    from .http.dependencies import lifespan as lifespan
 
 _OF_FASTAPI = {
-    "ArrayResponse": "_dependencies",
-    "BatchCall": "_dependencies",
-    "calling": "_dependencies",
-    "create_app": "_app",
-    "lifespan": "_dependencies",
+    "ArrayResponse": "dependencies",
+    "BatchCall": "dependencies",
+    "calling": "dependencies",
+    "create_app": "app",
+    "lifespan": "dependencies",
 }
 
 __all__ = [
@@ -68,7 +69,7 @@ def __getattr__(name: str) -> Any:
     if name not in _OF_FASTAPI:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        module = importlib.import_module(f"{__name__}.{_OF_FASTAPI[name]}")
+        module = importlib.import_module(f"{__name__}.http.{_OF_FASTAPI[name]}")
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"aio.serving.{name} needs {error.name}: pip install 'aioarray[serving]'", name=error.name

@@ -18,8 +18,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ._service import Service
-    from ._statistics import BatcherStats, Histogram
+    from .batching.service import Service
+    from .batching.statistics import BatcherStats, Histogram
 
 __all__ = ["BatcherCollector", "families"]
 

@@ -32,6 +32,7 @@ SUITE = (
     Entry("growth", on_loops=True),
     Entry("compile_many"),
     Entry("compile_memory", by_default=False),
+    Entry("breadth", by_default=False),
 )
 
 

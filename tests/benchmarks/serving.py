@@ -31,7 +31,7 @@ from aioarray.serving import _corpus
 ROOT = Path(__file__).resolve().parents[2]
 # Name -> the packages that it needs, and the command.
 SERVERS = {
-    "aioarray": (["fastapi"], ["-m", "aioarray", "serve", "minilm", "--no-search", "--port", "0"]),
+    "aioarray": (["fastapi"], ["-m", "aioarray", "serve", "minilm", "--port", "0"]),
     "torch": (["torch", "sentence_transformers"], ["-m", "tests.benchmarks.serving_others", "torch"]),
     "onnxruntime": (["onnxruntime", "torch", "onnxscript"], ["-m", "tests.benchmarks.serving_others", "onnxruntime"]),
     "batched": (["batched", "torch", "sentence_transformers"], ["-m", "tests.benchmarks.serving_others", "batched"]),

@@ -1,1 +1,1 @@
-"""Models that ``aioarray serve`` knows by name."""
+"""Models as clients know them, by name and version, and those that ``aioarray serve`` knows by name."""

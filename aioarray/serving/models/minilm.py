@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 
 import aioarray as aio
 from aioarray import nn
-from aioarray.serving._text import TextEmbedder
+from aioarray.serving.models.text import TextEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

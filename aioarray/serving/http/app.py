@@ -1,0 +1,110 @@
+"""``create_app``: an inference server as a FastAPI application."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+
+import aioarray as aio
+
+from ..models.registry import Registry, Source
+from .failures import Failure, error_response
+from .gate import Gate, Keys
+from .limits import Limits
+from .open_inference import open_inference_router
+from .openai import openai_router
+from .siblings import siblings
+from .snapshot import snapshot
+from .state import ServerState
+from .status import status_router
+from .watchdog import Watchdog
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable, Mapping
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from ..models.model import Model, Progress
+
+
+def create_app(
+    models: Iterable[Model] | Mapping[str, Source],
+    *,
+    max_body: int = 64 << 20,
+    max_json: int = 8 << 20,
+    max_concurrency: int = 1024,
+    max_bytes: int = 512 << 20,
+    timeout: float | None = 30.0,
+    api_keys: Iterable[str] = (),
+    manage: bool = False,
+    lag_limit: float = 1.0,
+    stuck_after: float = 300.0,
+    progress: Progress | None = None,
+    title: str = "aioarray",
+) -> FastAPI:
+    """A FastAPI application that serves ``models`` over the Open Inference Protocol v2 and OpenAI's embeddings.
+
+    ``models`` are ``Model`` objects, or a mapping of names to them or to functions that make one. They start and
+    compile in the background when the application does; until then requests, and ``/v2/health/ready``, are answered
+    with 503. A body has ``max_body`` bytes at most, the JSON in it ``max_json`` (413); ``max_concurrency`` requests,
+    with bodies of ``max_bytes`` together, are worked on at once (429); ``timeout`` is the seconds that a request may
+    take at most (504). With ``api_keys`` every request needs one, apart from those for health and for the pages
+    themselves. ``manage`` lets clients load and unload the models of a mapping by name. A loop that is
+    held up for ``lag_limit`` seconds is logged, with where; a batch that runs for ``stuck_after`` seconds makes
+    ``/v2/health/live`` answer 503. ``progress`` is told of each program that is compiled.
+
+    ``app.state.registry`` is the ``Registry``: ``await app.state.registry.load(model)``, ``.unload(name)``.
+
+    >>> double = aio.serving.Model("double", lambda x: x * 2, {"x": aio.ShapeDtype((3,), "float32")})
+    >>> aio.serving.create_app([double]).title
+    'aioarray'
+    """
+    limits = Limits(
+        max_body=max_body,
+        max_json=max_json,
+        max_concurrency=max_concurrency,
+        max_bytes=max_bytes,
+        timeout=timeout,
+        lag_limit=lag_limit,
+        stuck_after=stuck_after,
+    )
+    keys = Keys(api_keys)
+    registry = Registry(models, progress)
+    state = ServerState(registry=registry, watchdog=Watchdog(lag_limit), limits=limits)
+    others = siblings()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with state.watchdog, registry, anyio.create_task_group() as group:
+            if others is not None:
+                group.start_soon(others.publish, lambda: snapshot(state))
+            yield
+            group.cancel_scope.cancel()
+
+    # FastAPI's own pages for reading the description load their scripts from elsewhere.
+    app = FastAPI(title=title, version=aio.__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
+    app.state.registry = registry
+    app.state.server = state
+    # In the order in which addresses are looked for: the busiest first.
+    app.include_router(openai_router(state))
+    app.include_router(open_inference_router(state, manage=manage))
+    app.include_router(status_router(state, others))
+    app.add_exception_handler(HTTPException, _refused)
+    # Outermost, so that what it refuses costs nothing more.
+    make: Any = Gate
+    app.add_middleware(make, state=state, keys=keys)
+    return app
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """Addresses and methods that there are not, in the form of errors of their part of the server."""
+    assert isinstance(error, HTTPException)
+    response = error_response(request.url.path, Failure(error.status_code, str(error.detail)))
+    for name, value in (error.headers or {}).items():
+        response.headers[name] = value
+    return response

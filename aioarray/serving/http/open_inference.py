@@ -1,0 +1,172 @@
+"""The Open Inference Protocol's addresses, with the extensions for binary tensors and for the model repository."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from fastapi import APIRouter
+from starlette.responses import JSONResponse, Response
+
+import aioarray as aio
+
+from ..._base.errors import InvalidInputError
+from ..models import tensors
+from . import protocol
+from .binary import LENGTH_HEADER
+from .bodies import read_body
+from .disconnect import cancel_on_disconnect
+from .failures import RefusedError
+from .routes import OBJECT, add_route, content, off_loop, refusals
+from .state import client_of
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from ..models.model import Model
+    from .state import ServerState
+
+_REFUSALS: Final = refusals({"type": "string"})
+_PARAMETERS: Final = {"type": "object", "additionalProperties": True}
+_DATATYPE: Final = {"type": "string", "enum": list(tensors.DATATYPES)}
+_SHAPE: Final = {"type": "array", "items": {"type": "integer", "minimum": 0}}
+_INFER_BODY: Final = {
+    "type": "object",
+    "required": ["inputs"],
+    "properties": {
+        "id": {"type": "string"},
+        "parameters": _PARAMETERS,
+        "inputs": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["name", "shape", "datatype"],
+                "properties": {
+                    "name": {"type": "string"},
+                    "shape": _SHAPE,
+                    "datatype": _DATATYPE,
+                    "parameters": _PARAMETERS,
+                    "data": {"type": "array", "items": {}},
+                },
+            },
+        },
+        "outputs": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["name"],
+                "properties": {"name": {"type": "string"}, "parameters": _PARAMETERS},
+            },
+        },
+    },
+}
+_BINARY: Final = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+_INFER: Final = {"required": True, "content": {**content(_INFER_BODY)["content"], **_BINARY}}
+_TENSORS: Final = {
+    "description": "The outputs, as JSON or as JSON with binary data behind it.",
+    "content": {**OBJECT["content"], **_BINARY},
+}
+_OPTIONAL: Final = {"required": False, **OBJECT}
+_INDEX: Final = content({"type": "array", "items": {"type": "object"}})
+
+
+def open_inference_router(state: ServerState, *, manage: bool) -> APIRouter:
+    """The routes under /v2; those that load and unload models only with ``manage``."""
+    handlers = _Handlers(state)
+    router = APIRouter(tags=["Open Inference Protocol"])
+
+    def add(method: str, path: str, handler: Any, body: Any = None, answer: Any = OBJECT) -> None:
+        # Of a model without a version the latest one that is ready answers.
+        paths = [path]
+        if path.startswith("/v2/models/{model}"):
+            paths.append(path.replace("{model}", "{model}/versions/{version}"))
+        add_route(router, method, paths, handler, body=body, responses={**_REFUSALS, 200: answer})
+
+    add("POST", "/v2/models/{model}/infer", handlers.infer, _INFER, _TENSORS)
+    add("GET", "/v2", handlers.server)
+    add("GET", "/v2/health/live", handlers.live)
+    add("GET", "/v2/health/ready", handlers.ready)
+    add("GET", "/v2/models/{model}", handlers.metadata)
+    add("GET", "/v2/models/{model}/ready", handlers.model_ready)
+    add("POST", "/v2/repository/index", handlers.index, _OPTIONAL, _INDEX)
+    if manage:
+        add("POST", "/v2/repository/models/{model}/load", handlers.load, _OPTIONAL)
+        add("POST", "/v2/repository/models/{model}/unload", handlers.unload, _OPTIONAL)
+    return router
+
+
+def _named(request: Request) -> tuple[str, str | None]:
+    """The model's name and version in the address."""
+    return request.path_params["model"], request.path_params.get("version")
+
+
+class _Handlers:
+    def __init__(self, state: ServerState) -> None:
+        self._state = state
+
+    async def server(self, request: Request) -> Response:
+        """What server this is."""
+        return JSONResponse({"name": "aioarray", "version": aio.__version__, "extensions": list(protocol.EXTENSIONS)})
+
+    async def live(self, request: Request) -> Response:
+        """200 while the server answers and no batch has been running for too long; otherwise 503."""
+        live = self._state.live()
+        return JSONResponse({"live": live}, 200 if live else 503)
+
+    async def ready(self, request: Request) -> Response:
+        """200 once all models are compiled and warm; 503 before, and while the server is going down."""
+        ready = self._state.registry.ready
+        return JSONResponse({"ready": ready}, 200 if ready else 503)
+
+    async def metadata(self, request: Request) -> Response:
+        """Inputs and outputs of a model."""
+        registry, (name, version) = self._state.registry, _named(request)
+        return JSONResponse({**registry.get(name, version).metadata(), "versions": registry.versions(name)})
+
+    async def model_ready(self, request: Request) -> Response:
+        """200 if the model can answer."""
+        name, version = _named(request)
+        self._state.registry.get(name, version)
+        return JSONResponse({"name": name, "ready": True})
+
+    async def infer(self, request: Request) -> Response:
+        """Outputs of a model for the inputs in the body."""
+        state, (name, version) = self._state, _named(request)
+        state.registry.get(name, version)  # one that is not there is told before a large body is read
+        body = await read_body(request, state.limits.max_body)
+        header_length = request.headers.get(LENGTH_HEADER)
+        asked = await off_loop(len(body), protocol.read, body, header_length, state.limits.max_json)
+
+        async def compute(model: Model) -> Response:
+            wanted = {output.name for output in asked.outputs or ()}
+            if not wanted <= model.outputs.keys():
+                unknown = sorted(wanted - model.outputs.keys())[0][:60]
+                raise InvalidInputError(f"{name}: there is no output {unknown!r}; it has {list(model.outputs)}")
+            outputs = await model.infer(
+                asked.inputs,
+                timeout=state.limits.time_for(asked.timeout),
+                priority=model.priority_of(asked.priority),
+                client=client_of(request),
+            )
+            size = sum(array.nbytes for array in outputs.values())
+            names = list(model.outputs)
+            written, headers = await off_loop(size, protocol.write, model.name, model.version, asked, names, outputs)
+            return Response(written, 200, headers)
+
+        return await cancel_on_disconnect(request, lambda: state.call(name, version, compute))
+
+    async def index(self, request: Request) -> Response:
+        """The models that there are, and their states."""
+        return JSONResponse(self._state.registry.index())
+
+    async def load(self, request: Request) -> Response:
+        """Load a model that the server was told of, or load it again; answers when it is ready."""
+        loaded = await self._state.registry.load(_named(request)[0])
+        return JSONResponse({"name": loaded.name, "version": loaded.version})
+
+    async def unload(self, request: Request) -> Response:
+        """Take a model out of service; answers when all requests that it has accepted are answered."""
+        name, _ = _named(request)
+        if name not in self._state.registry.sources:
+            raise RefusedError(409, f"{name[:60]!r} could not be loaded again by its name")
+        await self._state.registry.unload(name)
+        return JSONResponse({"name": name})

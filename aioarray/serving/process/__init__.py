@@ -1,0 +1,1 @@
+"""``aioarray serve`` as a process, or several: sockets, signals, workers."""

@@ -1,0 +1,51 @@
+"""What serves one's own FastAPI application."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+import numpy as np
+import pytest
+
+import aioarray as aio
+from aioarray.serving import Batcher, TensorSpec
+from tests.serving.clients import LOST, httpx
+
+fastapi = pytest.importorskip("fastapi", reason="FastAPI is not installed")
+
+
+def own_application(batcher: Batcher) -> Any:
+    app = fastapi.FastAPI(lifespan=aio.serving.lifespan([batcher]))
+    Call = Annotated[aio.serving.BatchCall, fastapi.Depends(aio.serving.calling(batcher))]
+
+    async def double(x: list[float], call: Any) -> Any:
+        return aio.serving.ArrayResponse({"y": await call(x)})
+
+    double.__annotations__.update(x=list[float], call=Call, **{"return": Any})
+    app.add_api_route("/double", double, methods=["POST"])
+
+    async def pending() -> Any:
+        return aio.serving.ArrayResponse([aio.ones(2) * 3, np.arange(3), aio.asarray([1.0, np.nan]), "text", None])
+
+    pending.__annotations__["return"] = Any
+    app.add_api_route("/pending", pending, methods=["GET"])
+    return app
+
+
+@pytest.mark.asyncio
+async def test_parts_in_an_own_application() -> None:
+    batcher = Batcher(lambda x: x * 2, specs=TensorSpec((3,), "float32"), max_batch_size=2)
+    app = own_application(batcher)
+    async with (
+        asyncio.timeout(LOST),
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://server") as client,
+    ):
+        assert batcher.ready
+        assert (await client.post("/double", json=[1, 2, 3])).json() == {"y": [2.0, 4.0, 6.0]}
+        answer = await client.post("/double", json=[1, 2])
+        assert answer.status_code == 400
+        assert "shape" in answer.json()["detail"]
+        assert (await client.get("/pending")).json() == [[3.0, 3.0], [0, 1, 2], [1.0, None], "text", None]
+    assert batcher.stats().completed == 1
