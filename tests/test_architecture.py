@@ -1,4 +1,4 @@
-"""The map of the package, enforced: layers, no cycles, one importer of jaxlib, files of a readable size.
+"""The map of the package, ARCHITECTURE.md, enforced: layers, no cycles, one importer of jaxlib, files of a readable size.
 
 `check` works on sources, not on imported modules, so that it sees every import whether or not it is executed.
 """
@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -15,28 +16,48 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "aioarray"
 
-# A module, or a subpackage with all that is in it, by its name right under the package; "" is the package's
-# own `__init__.py`. Imports go down or stay in the layer. A new file has to be placed here before it is used.
-LAYERS: dict[str, int] = {
-    name: layer
-    for layer, names in {
-        0: "_base",
-        1: "_xla",
-        2: "_graph",
-        3: "_ops",
-        4: "_engine",
-        5: "_dispatch",
-        6: "_array _observe",
-        7: "_functions _jit",
-        8: "compile_cache errors linalg fft random nn lax io export profiling",
-        9: "onnx serving testing __main__",
-    }.items()
-    for name in names.split()
+# A row of the layer table in ARCHITECTURE.md: the number, and names right under the package, each a module or a folder
+# with all that is in it.
+_ROW = re.compile(r"^\| (\d+) \| ((?:`\w+` ?)+)\|", re.MULTILINE)
+
+
+def read_layers(page: str) -> dict[str, int]:
+    """Name -> layer, of the table in the text of ARCHITECTURE.md."""
+    return {name: int(layer) for layer, names in _ROW.findall(page) for name in re.findall(r"`(\w+)`", names)}
+
+
+LAYERS = read_layers((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+TOP = max(LAYERS.values())
+# The package itself may import everything; what imports the package is built on what is public.
+LAYERS[""] = TOP
+
+# (name in the top layer, private folder below) -> why the public names are not enough for it.
+PRIVATE_BELOW: dict[tuple[str, str], str] = {
+    ("onnx", "_array"): "how a definition that has no public name is called",
+    ("onnx", "_ops"): "as above",
+    ("profiling", "_array"): "the Arrays of a run, not their values",
+    ("profiling", "_engine"): "it shows what the engine tells its instruments",
+    ("profiling", "_observe"): "it watches the loop",
+    ("serving", "_array"): "trees: results are taken apart into rows",
+    ("serving", "_base"): "the errors that it raises, and dtypes by the protocols' names",
+    ("testing", "_array"): "the policy of synchronous reads, and Arrays without a read",
+    ("testing", "_base"): "the errors that it injects, and dtypes to draw from",
+    ("testing", "_engine"): "it tells of launches, leaks and locks what the engine tells its instruments",
+    ("testing", "_functions"): "what strategies and assertions are made of",
+    ("testing", "_observe"): "it stands on the instruments",
+    ("testing", "_xla"): "the buffers that leaks are told by",
+}
+
+# (file, module that it imports for types only, or when it is called) -> why the circle that this closes stays.
+CIRCLES: dict[tuple[str, str], str] = {
+    ("aioarray/_array/methods.py", "aioarray._array.array"): "methods of Array give Arrays",
+    ("aioarray/_array/tracing.py", "aioarray._array.array"): "what traces a call gives Arrays",
+    ("aioarray/_array/value.py", "aioarray._array.array"): "a value names the Array that it is part of",
+    ("aioarray/_engine/launch.py", "aioarray._engine.instruments"): "a launch carries what its observer noted",
+    ("aioarray/_engine/waiting.py", "aioarray._engine._trio"): "trio's host is loaded where trio runs",
 }
 # The wings of ``serving``, from the lowest; what is of no wing is between batching and models, or uses them all.
 SERVING_WINGS = ("batching", "models", "http", "process")
-# The package itself may import everything; what imports the package is built on the public API only.
-LAYERS[""] = 9
 
 # (file, imported module) -> why this import has to wait for a call. A good reason is an optional package.
 LAZY_IMPORTS: dict[tuple[str, str], str] = {
@@ -147,10 +168,23 @@ def belongs_to(module: str, package: str) -> bool:
     return module == package or module.startswith(package + ".")
 
 
+def private_below(importer: str, target: str) -> bool:
+    """Whether a module of the top layer, by its name in the table, imports what is private below."""
+    return (
+        LAYERS.get(importer) == TOP
+        and importer != ""
+        and LAYERS.get(target, TOP) < TOP
+        and target.startswith("_")
+        and (importer, target) not in PRIVATE_BELOW
+    )
+
+
 def check_import(path: str, imported: Import, lazy: dict[tuple[str, str], str]) -> list[str]:
     """What is wrong with one import, cycles apart."""
     importer, where = unit(module_name(path)), f"{path}:{imported.line}"
     found = []
+    if belongs_to(imported.target, PACKAGE) and private_below(importer, unit(imported.target)):
+        found.append(f"{where}: imports {imported.target}, which is private; layer {TOP} uses what is public")
     if belongs_to(imported.target, "jaxlib") and importer != JAXLIB_IMPORTER:
         found.append(f"{where}: imports {imported.target}; only {PACKAGE}/{JAXLIB_IMPORTER} may")
     if belongs_to(imported.target, "jax"):
@@ -196,9 +230,24 @@ def find_cycle(edges: dict[str, dict[str, str]]) -> list[str] | None:
     return None
 
 
-def check(sources: dict[str, str], lazy: dict[tuple[str, str], str] | None = None) -> list[str]:
+def reaches(edges: dict[str, dict[str, str]], start: str, end: str) -> bool:
+    """Whether imports lead from one module to the other."""
+    seen, left = {start}, [start]
+    while left:
+        new = set(edges.get(left.pop(), ())) - seen
+        seen |= new
+        left += new
+    return end in seen
+
+
+def check(
+    sources: dict[str, str],
+    lazy: dict[tuple[str, str], str] | None = None,
+    circles: dict[tuple[str, str], str] | None = None,
+) -> list[str]:
     """Everything that breaks the rules in `sources` (path -> text). Each finding begins `file:line:`."""
     lazy = LAZY_IMPORTS if lazy is None else lazy
+    circles = CIRCLES if circles is None else circles
     modules = frozenset(map(module_name, sources))
     found: list[str] = []
     edges: dict[str, dict[str, str]] = {}
@@ -207,7 +256,7 @@ def check(sources: dict[str, str], lazy: dict[tuple[str, str], str] | None = Non
         tree = ast.parse(text, path)
         module = module_name(path)
         if unit(module) not in LAYERS:
-            found.append(f"{path}:1: {unit(module)} is in no layer; place it in LAYERS")
+            found.append(f"{path}:1: {unit(module)} is in no layer; place it in ARCHITECTURE.md")
         if not (ast.get_docstring(tree) or "").strip():
             found.append(f"{path}:1: the module has no docstring")
         lines = len(text.splitlines())
@@ -219,11 +268,18 @@ def check(sources: dict[str, str], lazy: dict[tuple[str, str], str] | None = Non
             found += check_import(path, imported, lazy)
             if imported.inside_function:
                 lazily_imported.add((path, imported.target))
-            elif not imported.for_types_only and imported.target in modules:
+            # A package's page names for types what it loads when it is first used.
+            page = imported.for_types_only and path.endswith("/__init__.py")
+            if imported.target in modules and not page and (path, imported.target) not in circles:
                 edges.setdefault(module, {}).setdefault(imported.target, f"{path}:{imported.line}")
     found += [
         f"{path}:1: the allow-list has a lazy import of {target} that is not there"
         for path, target in sorted(set(lazy) - lazily_imported)
+    ]
+    found += [
+        f"{path}:1: the allow-list has a circle through {target} that is not there"
+        for path, target in sorted(circles)
+        if not reaches(edges, target, module_name(path))
     ]
     cycle = find_cycle(edges)
     if cycle is not None:
@@ -243,9 +299,13 @@ def test_package_keeps_to_its_architecture() -> None:
 # The checker itself, on small sources. Docstrings are added, so that one thing is wrong at a time.
 
 
-def check_bodies(bodies: dict[str, str], lazy: dict[tuple[str, str], str] | None = None) -> list[str]:
+def check_bodies(
+    bodies: dict[str, str],
+    lazy: dict[tuple[str, str], str] | None = None,
+    circles: dict[tuple[str, str], str] | None = None,
+) -> list[str]:
     sources = {f"{PACKAGE}/{name}": f'"""Doc."""\n{body}\n' for name, body in bodies.items()}
-    return check(sources, lazy or {})
+    return check(sources, lazy or {}, circles or {})
 
 
 @pytest.mark.parametrize(
@@ -305,6 +365,8 @@ def test_checker_accepts(bodies: dict[str, str]) -> None:
         ("_base.py", "f = lambda: __import__('os')", "2: imports os inside a function;"),
         ("_base.py", "def f(n):\n    importlib.import_module(n)", "3: imports <computed> inside a function;"),
         ("unplaced.py", "", "1: unplaced is in no layer;"),
+        ("onnx/a.py", "from .._graph import Node", "2: imports aioarray._graph, which is private; layer 9 uses"),
+        ("__main__.py", "import aioarray._jit.function", "2: imports aioarray._jit.function, which is private;"),
         ("_base.py", "x = 1\n" * 600, "602: 602 lines; 600 at most"),
     ],
 )
@@ -314,7 +376,7 @@ def test_checker_reports_file_and_line(file: str, body: str, expected: str) -> N
 
 
 def test_checker_reports_a_missing_docstring() -> None:
-    assert check({"aioarray/_base.py": "x = 1\n"}, {}) == ["aioarray/_base.py:1: the module has no docstring"]
+    assert check({"aioarray/_base.py": "x = 1\n"}, {}, {}) == ["aioarray/_base.py:1: the module has no docstring"]
 
 
 def test_checker_reports_each_import_along_a_cycle() -> None:
@@ -343,18 +405,43 @@ def test_checker_reports_a_cycle_through_a_package() -> None:
 
 
 @pytest.mark.parametrize("guard", ["TYPE_CHECKING", "typing.TYPE_CHECKING"])
-def test_imports_for_types_only_are_exempt_from_layers_and_cycles(guard: str) -> None:
-    bodies = {
-        "_graph/a.py": f"if {guard}:\n    from aioarray._graph import b\n    import aioarray._array",
-        "_graph/b.py": "from aioarray._graph import a",
-        "_array.py": "",
-    }
-    assert check_bodies(bodies) == []
-    # ... but neither is the other branch, nor is there a way to jaxlib.
+def test_imports_for_types_only_are_exempt_from_layers_but_not_from_cycles(guard: str) -> None:
+    assert check_bodies({"_graph/a.py": f"if {guard}:\n    import aioarray._array", "_array.py": ""}) == []
+    # Neither is the other branch, nor is there a way to jaxlib.
     otherwise = {"_graph/a.py": f"if {guard}:\n    import jaxlib\nelse:\n    from aioarray._array import Array"}
     first, second = check_bodies(otherwise)
     assert first.startswith("aioarray/_graph/a.py:3: imports jaxlib")
     assert second.startswith("aioarray/_graph/a.py:5: imports aioarray._array of layer 6")
+    circle = {
+        "_graph/a.py": f"if {guard}:\n    from aioarray._graph import b",
+        "_graph/b.py": "from aioarray._graph import a",
+    }
+    (finding,) = check_bodies(circle)
+    assert "closing an import cycle" in finding
+    allowed = {("aioarray/_graph/a.py", "aioarray._graph.b"): "why"}
+    assert check_bodies(circle, circles=allowed) == []
+    (finding,) = check_bodies({"_graph/a.py": "", "_graph/b.py": ""}, circles=allowed)
+    assert "a circle through aioarray._graph.b that is not there" in finding
+
+
+def test_layers_are_read_from_the_page() -> None:
+    page = "| layer | where |\n|---|---|\n| 0 | `_a` | plain `b` |\n| 12 | `c` `_d` | what |\n"
+    assert read_layers(page) == {"_a": 0, "c": 12, "_d": 12}
+    assert set(LAYERS) - {""} == {
+        path.stem
+        for path in (ROOT / PACKAGE).iterdir()
+        if (path.is_dir() and path.name != "__pycache__") or (path.suffix == ".py" and path.name != "__init__.py")
+    }
+
+
+def test_private_names_used_by_the_top_layer_are_used() -> None:
+    used = set()
+    for path in (ROOT / PACKAGE).rglob("*.py"):
+        name = path.relative_to(ROOT).as_posix()
+        collector = ImportCollector(name, frozenset())
+        collector.visit(ast.parse(path.read_text(encoding="utf-8")))
+        used |= {(unit(module_name(name)), unit(imported.target)) for imported in collector.imports}
+    assert set(PRIVATE_BELOW) <= used
 
 
 def test_allowed_lazy_import_is_accepted_and_must_be_in_use() -> None:

@@ -17,7 +17,7 @@ import pytest
 import aioarray as aio
 from aioarray._array import enqueue
 from aioarray._engine.host_program import host_program
-from tests.compiling import compiles
+from tests.support.compiling import compiles
 
 
 def traced(count: list[int]) -> Any:

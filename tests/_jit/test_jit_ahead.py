@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import aioarray as aio
-from tests.compiling import compiles
+from tests.support.compiling import compiles
 
 
 def test_shape_dtype() -> None:

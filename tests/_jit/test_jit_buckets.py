@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import aioarray as aio
-from tests.compiling import compiles
+from tests.support.compiling import compiles
 
 
 def softmax(x: np.ndarray) -> np.ndarray:

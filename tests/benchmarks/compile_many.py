@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import aioarray as aio
-from tests.loop_lag import LoopLag
+from tests.support.loop_lag import LoopLag
 
 from ._machine import available_cores
 from ._model import Benchmark, Metric, Row, Settings, Target

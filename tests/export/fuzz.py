@@ -24,7 +24,7 @@ import aioarray as aio
 from aioarray._xla import artifact_process
 from aioarray.errors import CompileError, FormatError
 from aioarray.export import _container, _load, _process
-from tests.damage import damaged
+from tests.support.damage import damaged
 
 DATA = Path(__file__).parent / "data"
 TEXT = b"""module @text {

@@ -11,8 +11,8 @@ import pytest
 
 from aioarray.errors import FormatError
 from aioarray.export import _container, _process
-from tests.damage import damaged
 from tests.export import fuzz
+from tests.support.damage import damaged
 
 
 def test_damaged_descriptions_are_refused_or_read() -> None:

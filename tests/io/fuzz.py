@@ -21,8 +21,8 @@ import numpy as np
 
 import aioarray as aio
 from aioarray.errors import FormatError
-from tests.damage import damaged
 from tests.io.files import file_bytes
+from tests.support.damage import damaged
 
 # "bytes": anywhere in the file. "header": in the JSON, with the length before it put right. "numbers": one of the
 # header's numbers, or several, is another. "index": in the file that says which tensor is in which file.

@@ -11,8 +11,8 @@ import pytest
 
 import aioarray as aio
 from aioarray._array import from_host
-from tests.loop_lag import LoopLag
 from tests.promise.work import within
+from tests.support.loop_lag import LoopLag
 
 OPERATIONS = 1000
 _different = itertools.count(1)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import aioarray as aio
-from tests.loop_lag import LoopLag
 from tests.promise.work import Longest, flip, full, sin, tanh, within
+from tests.support.loop_lag import LoopLag
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ import pytest
 if importlib.util.find_spec("ray") is None:
     pytest.skip("Ray is not installed", allow_module_level=True)
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 # Ray starts processes of its own and leaves threads behind: it runs in a process of its own too.
 SCRIPT = """

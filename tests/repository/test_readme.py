@@ -15,7 +15,7 @@ import pytest
 from aioarray.__main__ import parser
 from aioarray.serving.models.resolve import NAMED
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 # The one of the project, and those of packages that have more to say.
 READMES = [ROOT / "README.md", *sorted(ROOT.glob("aioarray/*/README.md")), *sorted(ROOT.glob("tests/*/README.md"))]
 

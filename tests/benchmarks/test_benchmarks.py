@@ -25,7 +25,7 @@ from tests.benchmarks.eager_chain import chain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "tests" / "benchmarks"
 QUICK = Settings(quick=True)
 

@@ -15,12 +15,12 @@ import pytest
 import aioarray as aio
 from aioarray._engine import disk_cache, engine
 from aioarray._engine.disk_cache import SUFFIX, DiskCache
-from tests.compiling import compiles
+from tests.support.compiling import compiles
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 # Compiles three programs and prints what they give, and how many came from where.
 PROGRAM = """
