@@ -1,4 +1,4 @@
-"""The map of the package, ARCHITECTURE.md, enforced: layers, no cycles, one importer of jaxlib, files of a readable size.
+"""The map of the package, ARCHITECTURE.md, enforced: layers, no cycles, one importer of jaxlib, files not too long.
 
 `check` works on sources, not on imported modules, so that it sees every import whether or not it is executed.
 """
