@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from .._engine import Program
     from .._engine.failure import Origin
-    from ._profile import Recorder
+    from ._recorder import Recorder
 
 # Times that are nearer to each other are of one event.
 SAME_SECONDS = 1e-3
