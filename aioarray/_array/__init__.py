@@ -1,7 +1,7 @@
 """``Array`` and its parts, and how public functions run on it."""
 
-from .array import Array, ArrayLike, as_array, enqueue, failed_directly, from_host, run
-from .compositions import binary, call, fused, unary
+from .array import Array, ArrayLike, as_array, binary, call, enqueue, from_host, run, unary
+from .compositions import fused
 from .methods import bound_of
 from .traced import Recording, TracedArray
 from .tracing import Trace, tracing
@@ -17,7 +17,6 @@ __all__ = [
     "bound_of",
     "call",
     "enqueue",
-    "failed_directly",
     "from_host",
     "fused",
     "run",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Union, overload
 
 import numpy as np
@@ -12,20 +11,11 @@ from .. import _xla
 from .._base import dtypes
 from .._base.errors import TracedValueError
 from .._dispatch.exchange import host_value
-from .._dispatch.operands import (
-    SCALARS,
-    Alias,
-    ScalarCache,
-    beyond_range,
-    checked_scalar,
-    common_device,
-    find_program,
-    host_operand,
-    scalar_dtypes,
-    scalar_key,
-    scalar_operand,
-)
-from .._engine import Pending, Program, engine, pass_ready, wait
+from .._dispatch.launch import launch
+from .._dispatch.operands import common_device, host_operand
+from .._dispatch.programs import Alias, find_program
+from .._dispatch.scalars import Numbers, checked_scalar, is_scalar, position_dtype, scalar_dtypes, scalar_operand
+from .._engine import engine, pass_ready, wait
 from .._ops import arithmetic, bitwise, comparison, masking, products
 from .._ops.in_place import in_place
 from .._ops.subscripts import getitem, setitem
@@ -40,7 +30,9 @@ from .value import Value, replacing
 
 if TYPE_CHECKING:
     from .._base.dtypes import DType, Scalar
-    from .._graph import ArraySpec, Definition, Node
+    from .._dispatch.launch import FastEntry
+    from .._engine import Pending, Program
+    from .._graph import Definition, Node
     from .._xla import Buffer, Device
 
 ArrayLike: TypeAlias = Union["Array", np.ndarray, np.generic, bool, int, float, complex, Sequence[Any]]
@@ -54,44 +46,26 @@ _Binary: TypeAlias = "Callable[[Array, ArrayLike], Array]"
 _scheduler = engine.scheduler
 
 
-# Host values up to this size that appear in a traced function are written into its program.
-CONSTANT_BYTES = 1 << 16
-
-
 # Python numbers are weak operands; NumPy arrays and scalars keep their dtype. Anything else is left to its own class.
 _OPERANDS = (bool, int, float, complex, np.ndarray, np.generic)
 
 
-def _unary_operator(definition: Definition[Node]) -> Callable[[Array], Array]:
-    fast = definition.fast
-
+def _unary_operator(definition: Definition[Node]) -> _Unary:
     def operator(self: Array) -> Array:
-        entry = fast.get(self._spec)
-        buffer = self._buffer
-        if entry is not None and buffer is not None and _scheduler.open:
-            return _launch(entry, (buffer,))
-        return call(definition, (self,))
+        return _one(definition, self)
 
     return operator
 
 
-def _binary_operator(definition: Definition[Node]) -> Callable[[Array, ArrayLike], Array]:
-    fast = definition.fast
-
+def _binary_operator(definition: Definition[Node]) -> _Binary:
     def operator(self: Array, other: ArrayLike) -> Array:
-        if type(other) is Array:
-            entry = fast.get((self._spec, other._spec))
-            if entry is not None and _scheduler.open:
-                buffer1 = self._buffer
-                buffer2 = other._buffer
-                if buffer1 is not None and buffer2 is not None:
-                    return _launch(entry, (buffer1, buffer2))
-            return call(definition, (self, other))
         kind = type(other)
+        if kind is Array:
+            return _two(definition, self, other)  # type: ignore[arg-type]
         if (kind is float or kind is int) and other and _scheduler.open:
-            number = _scalars.get((self._spec, kind, other))  # `scalar_key`'s of a number that is not 0
+            number = _numbers.get((self._spec, kind, other))
             if number is not None:
-                return call(definition, (self, number))
+                return _two(definition, self, number)
         if isinstance(other, (Array, *_OPERANDS)):
             return binary(definition, self, other)
         return NotImplemented  # type: ignore[no-any-return]
@@ -99,13 +73,13 @@ def _binary_operator(definition: Definition[Node]) -> Callable[[Array, ArrayLike
     return operator
 
 
-def _reflected_operator(definition: Definition[Node]) -> Callable[[Array, ArrayLike], Array]:
+def _reflected_operator(definition: Definition[Node]) -> _Binary:
     def operator(self: Array, other: ArrayLike) -> Array:
         kind = type(other)
         if (kind is float or kind is int) and other and _scheduler.open:
-            number = _scalars.get((self._spec, kind, other))  # as above
+            number = _numbers.get((self._spec, kind, other))
             if number is not None:
-                return call(definition, (number, self))
+                return _two(definition, number, self)
         if isinstance(other, _OPERANDS):
             return binary(definition, other, self)
         return NotImplemented  # type: ignore[no-any-return]
@@ -119,7 +93,7 @@ def _power(self: Array, other: ArrayLike) -> Array:
     return _general_power(self, other)
 
 
-def _in_place_operator(definition: Definition[Node]) -> Callable[[Array, ArrayLike], Array]:
+def _in_place_operator(definition: Definition[Node]) -> _Binary:
     operation = in_place(definition)
 
     def operator(self: Array, other: ArrayLike) -> Array:
@@ -180,7 +154,7 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
             self._awaited = True
             return self
         # What was awaited is the value of then; `a[i] = v` has given `a` another one since.
-        return Array(self._spec, buffer, None, True)
+        return Array(self._spec, buffer, True)
 
     def block_until_ready(self) -> Array:
         """Hold the calling thread until the value is there; give the array itself. Raises the computation's error.
@@ -212,7 +186,7 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
         return Array(spec, _xla.copy_to_device(self._buffer, spec, target))
 
     def __copy__(self) -> Array:
-        return Array(self._spec, self._buffer, self._pending, self._awaited)
+        return Array(self._spec, self._buffer if self._pending is None else self._pending, self._awaited)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return from_host, (self._host_value("pickling"),)
@@ -255,7 +229,7 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
         return call(definition, (self, *others), *static)
 
     def _updated(self, index: Any, mode: str, value: ArrayLike) -> Array:
-        if isinstance(value, SCALARS) and not isinstance(value, np.generic):
+        if is_scalar(value):
             value = _scalar(value, self.dtype, self._spec.device)
         if subscripts.selects_without_reading(self._spec.shape, index, value):
             return call(masking.setmask, (self, value, index), mode)
@@ -345,94 +319,70 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
 # Running definitions
 
 # Python numbers that were operands or indices lately. Owned by this module.
-_scalars: ScalarCache[Array] = ScalarCache()
-_positions: ScalarCache[Array] = ScalarCache()
+_numbers: Numbers[Array] = Numbers(Array)
 
+# Types whose instances are weak operands.
+_NUMBERS = frozenset({bool, int, float, complex})
 
 # The static part of ``x[i]`` with an int i.
 _FIRST_AXIS = (("dynamic", 0),)
 
 
-def _position(index: int, device: Device | None) -> Array:
-    """An index that is known to be in range, as an operand."""
-    if _scheduler.open:
-        found = _positions.get((index, device))
-        if found is not None:
-            return found
-    dtype = dtypes.int32 if index <= 0x7FFFFFFF else dtypes.int64
-    operand = _scalar(index, dtype, device, weak=False)
-    return operand if tracing.recording is not None else _positions.put((index, device), operand)
+def _one(definition: Definition[Any], x: Array, static: tuple[Any, ...] = ()) -> Array:
+    """``definition`` of one Array: on the fast path if it may take that. So do the next two; see `launch`."""
+    entry: FastEntry | None = definition.fast.get((x._spec, static) if static else x._spec)
+    if entry is not None and _scheduler.open:
+        buffer = x._buffer
+        if buffer is not None:
+            return Array(entry.spec, launch(entry, (buffer,)))
+    return _general(definition, (x,), static)  # type: ignore[no-any-return]
 
 
-def _weak(spec: ArraySpec, x: ArrayLike) -> ArrayLike:
-    """A Python number as the operand it is beside an array of ``spec``; anything else unchanged."""
-    kind = type(x)
-    if kind is not float and kind is not int and kind is not bool and kind is not complex:
-        return x
-    if not _scheduler.open:
-        return x  # the default dtypes may have been changed, on which the operand depends
-    key = scalar_key(spec, x)  # type: ignore[arg-type]
-    found = _scalars.get(key)
-    if found is not None:
-        return found
-    (dtype,) = scalar_dtypes([x], [spec.dtype])  # type: ignore[list-item]
-    return _scalars.put(key, _scalar(x, dtype, spec.device))  # type: ignore[arg-type]
+def _two(definition: Definition[Any], x1: Array, x2: Array, static: tuple[Any, ...] = ()) -> Array:
+    key = x1._spec, x2._spec
+    entry: FastEntry | None = definition.fast.get((key, static) if static else key)
+    if entry is not None and _scheduler.open:
+        buffer1 = x1._buffer
+        buffer2 = x2._buffer
+        if buffer1 is not None and buffer2 is not None:
+            return Array(entry.spec, launch(entry, (buffer1, buffer2)))
+    return _general(definition, (x1, x2), static)  # type: ignore[no-any-return]
+
+
+def _several(definition: Definition[Any], arrays: _Arrays, static: tuple[Any, ...]) -> Array:
+    key: Any = tuple([x._spec for x in arrays if type(x) is Array])
+    if len(key) == len(arrays):
+        entry: FastEntry | None = definition.fast.get((key, static) if static else key)
+        if entry is not None and _scheduler.open:
+            buffers = [x._buffer for x in arrays if x._buffer is not None]  # type: ignore[union-attr]
+            if len(buffers) == len(arrays):
+                return Array(entry.spec, launch(entry, buffers))
+    return _general(definition, arrays, static)  # type: ignore[no-any-return]
 
 
 def unary(definition: Definition[Node], x: ArrayLike) -> Array:
     """``definition`` of one array, as one launch."""
     if type(x) is Array:
-        entry = definition.fast.get(x._spec)
-        if entry is not None and _scheduler.open:
-            buffer = x._buffer
-            if buffer is not None:
-                return _launch(entry, (buffer,))
-    return call(definition, (x,))
+        return _one(definition, x)
+    return _general(definition, (x,))  # type: ignore[no-any-return]
 
 
 def binary(definition: Definition[Node], x1: ArrayLike, x2: ArrayLike) -> Array:
     """``definition`` of two arrays, as one launch."""
     try:
         if type(x1) is Array:
-            if type(x2) is not Array:
-                x2 = _weak(x1._spec, x2)
-        elif type(x2) is Array:
-            x1 = _weak(x2._spec, x1)
-        if type(x1) is Array and type(x2) is Array:
-            entry = definition.fast.get((x1._spec, x2._spec))
-            if entry is not None and _scheduler.open:
-                buffer1 = x1._buffer
-                buffer2 = x2._buffer
-                if buffer1 is not None and buffer2 is not None:
-                    return _launch(entry, (buffer1, buffer2))
-        return call(definition, (x1, x2))
+            if type(x2) is Array:
+                return _two(definition, x1, x2)
+            if type(x2) in _NUMBERS and _scheduler.open:
+                return _two(definition, x1, _numbers.beside(x1._spec, x2))  # type: ignore[arg-type]
+        elif type(x2) is Array and type(x1) in _NUMBERS and _scheduler.open:
+            return _two(definition, _numbers.beside(x2._spec, x1), x2)  # type: ignore[arg-type]
+        return _general(definition, (x1, x2))  # type: ignore[no-any-return]
     except OverflowError:
-        number = x1 if type(x1) is int else x2
-        other = x2 if number is x1 else x1
-        value = beyond_range(definition.name, number) if type(number) is int and type(other) is not int else None
-        if value is None:
+        if definition.out_of_range is None or (type(x1) is int) is (type(x2) is int):
             raise
-        return call(definition, (value, other) if number is x1 else (other, value))
-
-
-def _launch(entry: tuple[Any, Any, ArraySpec, Program], buffers: tuple[Buffer, ...]) -> Array:
-    """The fast path: a tiny program with one result, on ready buffers, right here."""
-    execute, handlers, spec, program = entry
-    if _scheduler.flying:
-        # In a lane of its own, or it would wait behind what this thread launched before.
-        _xla.set_stream(_scheduler.next_lane())
-    try:
-        results = execute(buffers).consume_with_handlers(handlers)
-    except _xla.ForeignError as error:
-        (pending,) = _scheduler.fast_path_failed(program, error)
-        return _result(spec, pending)
-    if program.synchronous or program.was_over(_xla.is_ready(results[0])):
-        _scheduler.inline += 1
-        if _scheduler.record is not None:
-            _scheduler.record((program, perf_counter()))
-        return Array(spec, results[0])
-    (pending,) = _scheduler.adopt(program, results)
-    return _result(spec, pending)
+        floats = [definition.out_of_range(x) if type(x) is int else x for x in (x1, x2)]
+        return _general(definition, tuple(floats))  # type: ignore[no-any-return]
 
 
 @overload
@@ -454,45 +404,31 @@ def call(definition: Definition[Any], arrays: _Arrays, *static: Any, device: Dev
     that promotion gives them; anything else is made an Array. Gives an Array, or a tuple where the body gives one.
     """
     count = 0 if device is not None else len(arrays)
-    if count == 1:  # as below, in less time
+    if count == 1:
         only = arrays[0]
         if type(only) is Array:
-            entry = definition.fast.get((only._spec, static) if static else only._spec)
-            if entry is not None and _scheduler.open:
-                buffer = only._buffer
-                if buffer is not None:
-                    return _launch(entry, (buffer,))
+            return _one(definition, only, static)
     elif count == 2:
         first, second = arrays
         if type(first) is Array and type(second) is Array:
-            pair = (first._spec, second._spec)
-            entry = definition.fast.get((pair, static) if static else pair)
-            if entry is not None and _scheduler.open:
-                buffer = first._buffer
-                other = second._buffer
-                if buffer is not None and other is not None:
-                    return _launch(entry, (buffer, other))
+            return _two(definition, first, second, static)
     elif count:
-        key: Any = tuple([x._spec for x in arrays if type(x) is Array])
-        if len(key) == count:
-            entry = definition.fast.get((key, static) if static else key)
-            if entry is not None and _scheduler.open:
-                buffers = tuple([x._buffer for x in arrays if x._buffer is not None])  # type: ignore[union-attr]
-                if len(buffers) == count:
-                    return _launch(entry, buffers)
-    recording = tracing.recording
-    if recording is not None:
-        if device is not None and device != recording.device:
-            raise ValueError(
-                f"{definition.name}: device {device} inside {recording.name!r}, which runs on {recording.device}"
-            )
-        return recording.call(definition, arrays, static)
-    converted = _convert(definition, arrays)
-    if converted is None:
-        return _trace_of(arrays).call(definition, arrays, static)
-    specs = tuple(None if x is None else x._spec for x in converted)
-    program = find_program(definition, specs, static, device)
-    present = [x for x in converted if x is not None]
+        return _several(definition, arrays, static)
+    return _general(definition, arrays, static, device)
+
+
+def _general(
+    definition: Definition[Any], arrays: _Arrays, static: tuple[Any, ...] = (), device: Device | None = None
+) -> Any:
+    """``call`` where the fast path does not serve: in a trace, without a program as yet, or with pending operands."""
+    trace = tracing.recording or _trace_of(arrays)
+    if trace is not None:
+        if device is not None and device != trace.device:
+            raise ValueError(f"{definition.name}: device {device} inside {trace.name!r}, which runs on {trace.device}")
+        return trace.call(definition, arrays, static)
+    operands = _as_operands(definition.name, arrays)
+    program = find_program(definition, tuple([None if x is None else x._spec for x in operands]), static, device)
+    present = [x for x in operands if x is not None]
     if isinstance(program, Alias):
         source = present[program.index]
         source._settle(definition.name)
@@ -500,77 +436,48 @@ def call(definition: Definition[Any], arrays: _Arrays, *static: Any, device: Dev
     return run(program, present)
 
 
-def enqueue(program: Program, operands: list[Buffer | Pending]) -> tuple[Array, ...]:
-    """Launch ``program`` on ``operands``, now or later; give all its results."""
-    return tuple(map(_result, program.out_specs, _scheduler.enqueue(program, operands)))
+def _trace_of(arrays: _Arrays) -> Trace | None:
+    """The trace that one of the arrays is kept from; there is none on this thread."""
+    for x in arrays:
+        if type(x) is not Array and isinstance(x, Array):
+            return x._trace
+    return None
 
 
-def failed_directly(program: Program, error: BaseException) -> tuple[Array, ...]:
-    """The results of a launch on the fast path that PJRT refused."""
-    return tuple(map(_result, program.out_specs, _scheduler.fast_path_failed(program, error)))
+def _as_operands(function: str, arrays: _Arrays) -> list[Array | None]:
+    """Every argument as an Array; Python numbers in the dtype they take beside the others."""
+    operands: list[Any] = [x if x is None or is_scalar(x) else as_array(function, x) for x in arrays]
+    scalars = [x for x in arrays if is_scalar(x)]
+    if not scalars:
+        return operands
+    specs = [x._spec for x in operands if isinstance(x, Array)]
+    found = iter(scalar_dtypes(function, scalars, [spec.dtype for spec in specs]))
+    device = common_device(function, specs)
+    return [Array(*scalar_operand(x, next(found), device), True) if is_scalar(x) else x for x in operands]
 
 
 def run(program: Program, arrays: Sequence[Array]) -> Any:
     """Enqueue ``program`` on ``arrays``; give its result, or a tuple of them."""
-    operands = [x._operand(program.name) for x in arrays]
-    results = enqueue(program, operands)
+    results = enqueue(program, [x._operand(program.name) for x in arrays])
     return results[0] if program.single else results
 
 
-def _result(spec: ArraySpec, value: Buffer | Pending) -> Array:
-    return Array(spec, None, value) if type(value) is Pending else Array(spec, value)
+def enqueue(program: Program, operands: list[Buffer | Pending]) -> tuple[Array, ...]:
+    """Launch ``program`` on ``operands``, now or later; give all its results."""
+    return tuple(map(Array, program.out_specs, _scheduler.enqueue(program, operands)))
 
 
-def _convert(definition: Definition[Any], arrays: _Arrays) -> list[Array | None] | None:
-    """Every argument as an Array; None if one of them belongs to a trace."""
-    scalars: list[int] = []
-    result: list[Any] = list(arrays)
-    for index, x in enumerate(arrays):
-        if type(x) is Array or x is None:
-            continue
-        if isinstance(x, Array):
-            if x._trace is not None:
-                return None
-        elif isinstance(x, SCALARS) and not isinstance(x, np.generic):
-            scalars.append(index)
-        else:
-            result[index] = as_array(definition.name, x)
-    if scalars:
-        _convert_scalars(definition, result, scalars)
-        # A traced array may have come after the scalar; then nothing of this is used.
-    return result
+# From host values
 
-
-def _convert_scalars(definition: Definition[Any], result: list[Any], scalars: list[int]) -> None:
-    specs = [x._spec for i, x in enumerate(result) if isinstance(x, Array) and i not in scalars]
-    try:
-        found = scalar_dtypes([result[i] for i in scalars], [spec.dtype for spec in specs])
-    except TypeError as error:
-        raise TypeError(f"{definition.name}: {error}") from None
-    device = common_device(definition.name, specs)
-    for i, dtype in zip(scalars, found, strict=True):
-        result[i] = _scalar(result[i], dtype, device)
-
-
-def _scalar(value: Scalar, dtype: DType, device: Device | None, weak: bool = True) -> Array:
-    recording = tracing.recording
-    if recording is not None:
-        return recording.constant(np.asarray(checked_scalar(value, dtype)).astype(dtype), weak)
-    return Array(*scalar_operand(value, dtype, device or engine.device(), weak), None, True)
-
-
-def _trace_of(arrays: _Arrays) -> Trace:
-    for x in arrays:
-        if isinstance(x, Array) and x._trace is not None:
-            return x._trace
-    raise AssertionError("called only where there is one")
+# Host values up to this size that appear in a traced function are written into its program.
+CONSTANT_BYTES = 1 << 16
 
 
 def as_array(function: str, x: ArrayLike) -> Array:
     """``x`` as an Array; an independent copy of a host array. ``TypeError`` for what is no array of numbers."""
     if isinstance(x, Array):
         return x
-    if isinstance(x, SCALARS) and not isinstance(x, np.generic):
+    if is_scalar(x):
         return _scalar(x, dtypes.default_for_rank(dtypes.scalar_rank(x)), None, weak=False)
     return from_host(host_value(function, x))
 
@@ -580,4 +487,18 @@ def from_host(value: np.ndarray, device: Device | None = None, copy: bool = True
     recording = tracing.recording
     if recording is not None and value.nbytes <= CONSTANT_BYTES and device in (None, recording.device):
         return recording.constant(value)
-    return Array(*host_operand(value, device or engine.device(), copy), None, True)
+    return Array(*host_operand(value, device, copy), True)
+
+
+def _scalar(value: Scalar, dtype: DType, device: Device | None, weak: bool = True) -> Array:
+    recording = tracing.recording
+    if recording is not None:
+        return recording.constant(np.asarray(checked_scalar(value, dtype)).astype(dtype), weak)
+    return Array(*scalar_operand(value, dtype, device, weak), True)
+
+
+def _position(index: int, device: Device | None) -> Array:
+    """An index that is known to be in range, as an operand."""
+    if _scheduler.open:
+        return _numbers.position(index, device)
+    return _scalar(index, position_dtype(index), device, weak=False)

@@ -1,4 +1,4 @@
-"""How public functions run: ``unary``, ``binary`` and ``call`` for operations, ``fused`` for compositions."""
+"""``fused``: a function written with public functions runs as one program."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from .._engine import engine
 from .._graph import Definition
-from .array import Array, ArrayLike, binary, call, from_host, unary
+from .array import Array, call
 from .traced import Recording, TracedArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-__all__ = ["ArrayLike", "binary", "call", "from_host", "fused", "unary"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -172,8 +170,3 @@ def _mark(value: Any) -> Any:
 
 def _recording(name: str) -> Recording:
     return Recording(name, engine.device())
-
-
-def is_traced(x: object) -> bool:
-    """Whether ``x`` stands for a value inside a traced function."""
-    return isinstance(x, Array) and isinstance(x, TracedArray)

@@ -29,7 +29,7 @@ class _State:
 
 _state = _State()
 _scoped: ContextVar[Policy | None] = ContextVar("aioarray_sync_reads", default=None)
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class sync_reads:

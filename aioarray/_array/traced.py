@@ -6,13 +6,13 @@ that the function closes over become further inputs, found by identity.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from .._base import dtypes
 from .._base.errors import TracedValueError
-from .._dispatch.operands import SCALARS, checked_scalar, scalar_dtypes
+from .._dispatch.scalars import checked_scalar, is_scalar, scalar_dtypes
 from .._engine import engine, location, origin
 from .._graph import ArraySpec, Definition, Node, array_spec, constant, input_node
 from .._ops._rules import digits, number
@@ -72,10 +72,7 @@ class Recording:
         ]
         scalars = [x for x in nodes if is_scalar(x)]
         if scalars:
-            try:
-                found = iter(scalar_dtypes(scalars, [x.dtype for x in nodes if isinstance(x, Node)]))
-            except TypeError as error:
-                raise TypeError(f"{function}: {error}") from None
+            found = iter(scalar_dtypes(function, scalars, [x.dtype for x in nodes if isinstance(x, Node)]))
             return [scalar_constant(x, next(found)) if is_scalar(x) else x for x in nodes]
         return nodes
 
@@ -124,11 +121,6 @@ class Recording:
                 f"{function}: got an array traced by {other.name!r} outside of that call; a traced array has no "
                 "value, so it must not be kept. Return it from the function instead of storing it"
             )
-
-
-def is_scalar(x: object) -> TypeGuard[Scalar]:
-    """Whether ``x`` is a Python number, which is weak; NumPy's keep their dtype."""
-    return isinstance(x, SCALARS) and not isinstance(x, np.generic)
 
 
 def scalar_constant(value: Scalar, dtype: DType) -> Node:

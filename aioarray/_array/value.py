@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from .. import _xla
 from .._dispatch import copies
 from .._dispatch.operands import deleted_error
+from .._engine import Pending
 from . import sync_reads
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from .._engine import Failure, Pending
+    from .._engine import Failure
     from .._graph import ArraySpec
     from .._xla import Buffer
     from .array import Array
@@ -36,12 +37,17 @@ class Value:
 
     __slots__ = ("_awaited", "_buffer", "_pending", "_spec")
 
-    def __init__(
-        self, spec: ArraySpec, buffer: Buffer | None, pending: Pending | None = None, awaited: bool = False
-    ) -> None:
+    _buffer: Buffer | None  # ready, or None
+    _pending: Pending | None  # while it is not ready, or when it failed
+
+    def __init__(self, spec: ArraySpec, value: Buffer | Pending | None, awaited: bool = False) -> None:
         self._spec = spec
-        self._buffer = buffer  # ready, or None
-        self._pending = pending  # while it is not ready, or when it failed
+        if type(value) is Pending:
+            self._buffer = None
+            self._pending = value
+        else:
+            self._buffer = value
+            self._pending = None
         self._awaited = awaited  # the program has waited for it, or it was made of a host value
 
     if TYPE_CHECKING:

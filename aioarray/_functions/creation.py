@@ -159,7 +159,7 @@ def from_dlpack(x: SupportsDLPack, /, *, device: DeviceLike | None = None, copy:
     place = device_of(device)
     if isinstance(x, Array):
         return _as_array(x, None, place, copy)
-    return Array(*dlpack_operand(x, place, copy), None, True)
+    return Array(*dlpack_operand(x, place, copy), True)
 
 
 # Constants

@@ -19,15 +19,19 @@ class Definition(Generic[Result]):
     Called on nodes it inlines its body, so definitions are built out of definitions.
     """
 
-    __slots__ = ("__weakref__", "body", "fast", "name", "programs")
+    __slots__ = ("__weakref__", "body", "fast", "name", "out_of_range", "programs")
 
-    def __init__(self, name: str, body: Callable[..., Result]) -> None:
+    def __init__(
+        self, name: str, body: Callable[..., Result], out_of_range: Callable[[int], float] | None = None
+    ) -> None:
         self.name = name
         self.body = body
-        # Key -> program. Filled by the loop or any other thread that enqueues; emptied by the engine's eviction.
+        # Gives the float with which the result is that of a Python integer beyond the other operand's dtype.
+        self.out_of_range = out_of_range
+        # What runs it keeps here what it made, by the specs of the operands: programs, and those of them that may be
+        # launched on the spot. Filled by any thread that calls, emptied by the cache of programs.
         self.programs: dict[Any, Any] = {}
-        # The same keys, for programs that may be launched on the spot: (execute, handlers, result's spec, program).
-        self.fast: dict[Any, tuple[Any, Any, Any, Any]] = {}
+        self.fast: dict[Any, Any] = {}
 
     def __call__(self, *arguments: Any) -> Result:
         return self.body(*arguments)

@@ -43,9 +43,6 @@ class ArraySpec:
     def with_shape(self, shape: tuple[int, ...]) -> ArraySpec:
         return array_spec(shape, self.dtype, self.device, self.weak)
 
-    def with_dtype(self, dtype: DType) -> ArraySpec:
-        return array_spec(self.shape, dtype, self.device)
-
     def on(self, device: Device | None) -> ArraySpec:
         """The same on ``device``, and not weak: what an Array has."""
         return array_spec(self.shape, self.dtype, device)

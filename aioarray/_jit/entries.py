@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from .._array import Array
     from .._array.trees import TreeDef
+    from .._dispatch.launch import FastEntry
     from .._engine import Program
     from .._graph import ArraySpec
 
@@ -28,9 +29,9 @@ class Key(NamedTuple):
 
 
 class Entry:
-    """A program of a function: what it takes besides the arguments, and what it gives. Immutable but for ``used``."""
+    """A program of a function: what it takes besides the arguments, and what it gives."""
 
-    __slots__ = ("captured", "donated", "leaf", "program", "structure", "used")
+    __slots__ = ("captured", "donated", "fast", "leaf", "program", "structure", "used")
 
     def __init__(
         self, program: Program | None, captured: tuple[Array, ...], donated: tuple[int, ...], structure: TreeDef
@@ -40,6 +41,7 @@ class Entry:
         self.donated = donated  # the arguments that are given up, by position among the leaves
         self.structure = structure  # of the result
         self.leaf = structure.num_nodes == 1 and structure.num_leaves == 1
+        self.fast: FastEntry | None = None  # set before it is entered among those of the fast path
         self.used = True  # for the cache of programs, where there is no program
 
     def result(self, arrays: Sequence[Array]) -> Any:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import functools
 import inspect
-from itertools import repeat
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
 
-from .. import _xla
-from .._array import Array, as_array, enqueue, failed_directly, tracing, trees
+from .._array import Array, as_array, enqueue, tracing, trees
 from .._base import config, dtypes
 from .._base.errors import CompileBudgetError
-from .._dispatch.operands import SCALARS, common_device, make_program, scalar_operand
-from .._engine import DEAR, LIMIT_SECONDS, engine
+from .._dispatch.launch import fast_entry, launch, launch_all
+from .._dispatch.operands import common_device
+from .._dispatch.programs import make_program
+from .._dispatch.scalars import is_scalar, scalar_operand
+from .._engine import engine
 from .._graph import ArraySpec, Graph, array_spec
 from .ahead import Compiled, Lowered
 from .buckets import Axes, Buckets, Padded
@@ -31,13 +31,11 @@ if TYPE_CHECKING:
 
     from .._array import Trace
     from .._array.trees import TreeDef
-    from .._engine import Program
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _scheduler = engine.scheduler
-is_ready, set_stream = _xla.is_ready, _xla.set_stream
 
 
 class Arguments(NamedTuple):
@@ -88,7 +86,7 @@ class JitFunction(Generic[P, R]):
         # Key -> entry: of all its programs, and of those that may be launched on the spot. The cache of programs, which
         # evicts from both, knows this function by these names.
         self.programs: dict[Any, Entry] = {}
-        self.fast: dict[Any, tuple[Any, Any, ArraySpec | None, tuple[Array, ...], Program, Entry]] = {}
+        self.fast: dict[Any, Entry] = {}
         self._function = function
         self._parameters = parameters_of(function)
         self._static = select("static", self._parameters, static_argnums, static_argnames)
@@ -143,51 +141,24 @@ class JitFunction(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         if kwargs:
             return self._call(args, kwargs)  # type: ignore[no-any-return]
-        # From here on, the fast path: a quick program that is compiled and cannot fail, on ready arrays, is launched
-        # right here. It is written out and spares lookups, since each of them would be felt.
+        # From here on, the fast path: see `launch`. It is written out, since each call more would be felt.
         leaves, structure = self._flatten(args)
         try:
-            execute, handlers, spec, captured, program, entry = self.fast[structure, tuple([x._spec for x in leaves])]
+            entry = self.fast[structure, tuple([x._spec for x in leaves])]
         except (KeyError, AttributeError):
             return self._call(args, kwargs)  # type: ignore[no-any-return]
-        if not _scheduler.open:
-            return self._call(args, kwargs)  # type: ignore[no-any-return]
+        fast = entry.fast
         buffers = [x._buffer for x in leaves]
-        if captured:
-            buffers += [x._buffer for x in captured]
+        if entry.captured:
+            buffers += [x._buffer for x in entry.captured]
         for buffer in buffers:
             if buffer is None:
-                return self._call(args, kwargs)  # type: ignore[no-any-return]
-        if _scheduler.flying:
-            set_stream(_scheduler.next_lane())
-        try:
-            if program.asynchronous:
-                results = execute(buffers).consume_with_handlers(handlers)
-            else:
-                start = perf_counter()
-                results = execute(buffers).consume_with_handlers(handlers)
-                seconds = perf_counter() - start
-                if seconds > LIMIT_SECONDS:
-                    self._launched_slowly(entry, seconds)
-                if program.synchronous or program.was_over(all(map(is_ready, results))):
-                    _scheduler.inline += 1
-                    if _scheduler.record is not None:
-                        _scheduler.record((program, start + seconds))
-                    if spec is not None:
-                        return Array(spec, results[0])  # type: ignore[return-value]
-                    return entry.structure.unflatten(map(Array, program.out_specs, results))  # type: ignore[no-any-return]
-        except _xla.ForeignError as error:
-            return entry.result(failed_directly(program, error))  # type: ignore[no-any-return]
-        pendings = _scheduler.adopt(program, results)
-        if spec is not None:
-            return Array(spec, None, pendings[0])  # type: ignore[return-value]
-        return entry.structure.unflatten(map(Array, program.out_specs, repeat(None), pendings))  # type: ignore[no-any-return]
-
-    def _launched_slowly(self, entry: Entry, seconds: float) -> None:
-        """Take a program that held the caller too long off the fast path."""
-        assert entry.program is not None
-        _scheduler.launched_slowly(entry.program, seconds)
-        engine.programs.leave_fast_path(entry.program)
+                fast = None
+        if fast is None or not _scheduler.open:
+            return self._call(args, kwargs)  # type: ignore[no-any-return]
+        if entry.leaf:
+            return Array(fast.spec, launch(fast, buffers))  # type: ignore[return-value]
+        return entry.structure.unflatten(map(Array, fast.program.out_specs, launch_all(fast, buffers)))  # type: ignore[no-any-return]
 
     def _call(self, args: Any, kwargs: Any, instance: object = None) -> Any:
         args, instance = self.bound(args, instance)
@@ -232,12 +203,12 @@ class JitFunction(Generic[P, R]):
             names = functools.partial(self._describe, key, entry)
             give_up(arrays, operands, entry.donated, names)
         results = enqueue(program, operands)
-        if not entry.donated and len(key) == 2 and program.launch_class is not None and not program.may_fail:
-            if program.launch_class.current == DEAR:
+        if len(key) == 2 and not entry.donated:
+            entry.fast = fast_entry(program)
+            if entry.fast is None:
                 self.fast.pop(key, None)
             else:
-                spec = program.out_spec if entry.leaf else None
-                self.fast[key] = program.execute, program.handlers, spec, entry.captured, program, entry
+                self.fast[key] = entry
         for index in entry.donated:
             arrays[index].delete()
         return entry.result(results)
@@ -347,7 +318,7 @@ class JitFunction(Generic[P, R]):
         for index, leaf in enumerate(arguments.leaves):
             if isinstance(leaf, Array):
                 arrays.append(leaf)
-            elif isinstance(leaf, SCALARS) and not isinstance(leaf, np.generic):
+            elif is_scalar(leaf):
                 arrays.append(_weak(leaf))
             elif isinstance(leaf, (np.ndarray, np.generic)):
                 arrays.append(as_array(self.name, leaf))
@@ -364,7 +335,7 @@ class JitFunction(Generic[P, R]):
         for index, leaf in enumerate(arguments.leaves):
             if isinstance(leaf, Array):
                 specs.append(leaf._spec)
-            elif isinstance(leaf, SCALARS) and not isinstance(leaf, np.generic):
+            elif is_scalar(leaf):
                 specs.append(array_spec((), dtypes.widest_for_rank(dtypes.scalar_rank(leaf)), device, True))
             elif isinstance(leaf, (ShapeDtype, np.ndarray, np.generic)):
                 specs.append(array_spec(leaf.shape, dtypes.as_dtype(leaf.dtype), device))
@@ -499,7 +470,7 @@ def _weak(value: Any) -> Array:
     if tracing.recording is not None:
         return tracing.recording.number(value)
     dtype = dtypes.widest_for_rank(dtypes.scalar_rank(value))
-    return Array(*scalar_operand(value, dtype, engine.device()), None, True)
+    return Array(*scalar_operand(value, dtype), True)
 
 
 def _name_of(function: Callable[..., Any]) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from .._array import Array, Recording, TracedArray, as_array, enqueue, tracing, trees
 from .._base import dtypes
-from .._dispatch.operands import SCALARS, common_device, make_program, scalar_operand
-from .._engine import engine
+from .._dispatch.operands import common_device
+from .._dispatch.programs import make_program
+from .._dispatch.scalars import is_scalar, scalar_operand
 from .._graph import ArraySpec, Graph, Node
 from .._ops._rules import digits
 from .._ops.lax import Body
@@ -35,9 +34,9 @@ class Traced(NamedTuple):
 
 def argument(function: str, x: Any) -> Array:
     """``x`` as an Array for a program; Python numbers weak."""
-    if isinstance(x, SCALARS) and not isinstance(x, np.generic):
+    if is_scalar(x):
         dtype = dtypes.default_for_rank(dtypes.scalar_rank(x))
-        return Array(*scalar_operand(x, dtype, engine.device()), None, True)
+        return Array(*scalar_operand(x, dtype), True)
     return as_array(function, x)
 
 

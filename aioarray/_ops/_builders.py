@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,20 @@ def unary_floating(name: str, rule: Unary, allowed: frozenset[DType] = dtypes.FL
     return Definition(name, body)
 
 
-def binary(name: str, rule: Binary, allowed: frozenset[DType] = dtypes.NUMERIC) -> Definition[Node]:
+def comparison(name: str, rule: Binary) -> Definition[Node]:
+    """``rule``, which tells the order of both operands in their common dtype and shape.
+
+    Beside an integer that the dtype does not hold, all that it holds are greater, or less.
+    """
+    return binary(name, rule, dtypes.ALL, lambda number: math.copysign(math.inf, number))
+
+
+def binary(
+    name: str,
+    rule: Binary,
+    allowed: frozenset[DType] = dtypes.NUMERIC,
+    out_of_range: Callable[[int], float] | None = None,
+) -> Definition[Node]:
     """``rule`` on both operands in their common dtype and shape."""
 
     def body(x1: Node, x2: Node) -> Node:
@@ -55,10 +69,15 @@ def binary(name: str, rule: Binary, allowed: frozenset[DType] = dtypes.NUMERIC) 
         check_dtype(name, x1, allowed)
         return rule(x1, x2)
 
-    return Definition(name, body)
+    return Definition(name, body, out_of_range)
 
 
-def binary_floating(name: str, rule: Binary, allowed: frozenset[DType] = dtypes.FLOATING) -> Definition[Node]:
+def binary_floating(
+    name: str,
+    rule: Binary,
+    allowed: frozenset[DType] = dtypes.FLOATING,
+    out_of_range: Callable[[int], float] | None = None,
+) -> Definition[Node]:
     """As ``binary``; integers and booleans become the default real dtype."""
 
     def body(x1: Node, x2: Node) -> Node:
@@ -67,7 +86,7 @@ def binary_floating(name: str, rule: Binary, allowed: frozenset[DType] = dtypes.
         check_dtype(name, x1, allowed)
         return rule(x1, x2)
 
-    return Definition(name, body)
+    return Definition(name, body, out_of_range)
 
 
 def in_float32(rule: Unary) -> Unary:

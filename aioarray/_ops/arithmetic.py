@@ -95,7 +95,7 @@ def _heaviside(x: Node, at_zero: Node) -> Node:
 add = binary("add", _primitives.add, dtypes.ALL)  # of booleans: or
 subtract = binary("subtract", _primitives.subtract)
 multiply = binary("multiply", _primitives.multiply, dtypes.ALL)  # of booleans: and
-divide = binary_floating("divide", _primitives.divide)
+divide = binary_floating("divide", _primitives.divide, out_of_range=float)
 floor_divide = binary("floor_divide", lambda x, y: _divmod(x, y)[0], dtypes.REAL)
 remainder = binary("remainder", lambda x, y: _divmod(x, y)[1], dtypes.REAL)
 # Integers to negative powers are rounded towards zero; too large powers wrap around in some way of the device's.

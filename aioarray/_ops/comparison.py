@@ -7,7 +7,7 @@ import math
 from .._base import dtypes
 from .._graph import Node, definition
 from . import _primitives
-from ._builders import NARROW, Binary, as_floating, binary, by_kind_2
+from ._builders import NARROW, Binary, as_floating, binary, by_kind_2, comparison
 from ._elementary import is_nan, modulus, parts
 from ._primitives import bit_and, bit_or, invert, select
 from ._rules import broadcast_shapes, broadcast_to, check_dtype, convert, promote, result_dtype
@@ -35,12 +35,12 @@ _less_equal = _ordering(_primitives.less, _primitives.less_equal)
 _greater = _ordering(_primitives.greater, _primitives.greater)
 _greater_equal = _ordering(_primitives.greater, _primitives.greater_equal)
 
-equal = binary("equal", _primitives.equal, dtypes.ALL)
-not_equal = binary("not_equal", _primitives.not_equal, dtypes.ALL)
-less = binary("less", _less, dtypes.ALL)
-less_equal = binary("less_equal", _less_equal, dtypes.ALL)
-greater = binary("greater", _greater, dtypes.ALL)
-greater_equal = binary("greater_equal", _greater_equal, dtypes.ALL)
+equal = comparison("equal", _primitives.equal)
+not_equal = comparison("not_equal", _primitives.not_equal)
+less = comparison("less", _less)
+less_equal = comparison("less_equal", _less_equal)
+greater = comparison("greater", _greater)
+greater_equal = comparison("greater_equal", _greater_equal)
 
 
 def _larger(x: Node, y: Node) -> Node:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .._base import dtypes
 from .._graph import Node, definition
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from .._base.dtypes import DType
 
 Index: TypeAlias = tuple[Any, ...]
-Mode: TypeAlias = Literal["set", "add", "multiply", "min", "max"]
 
 
 # ---- What an index means for a shape

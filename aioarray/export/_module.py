@@ -13,7 +13,7 @@ import numpy as np
 from .. import _xla
 from .._base import dtypes
 from .._base.errors import FormatError
-from .._graph import ArraySpec, Emitter, Node, Op, Specs, array_spec
+from .._graph import ArraySpec, Emitter, Node, Op, Specs
 from .._graph.lower import tensor_type
 
 if TYPE_CHECKING:
@@ -214,8 +214,3 @@ def _converted(lines: list[str], value: str, kind: str, target: str) -> str:
     name = f"%c{len(lines)}"
     lines.append(f'{name} = "stablehlo.convert"({value}) : ({kind}) -> {target}')
     return name
-
-
-def result_spec(shape: tuple[int, ...], dtype: DType) -> ArraySpec:
-    """The spec of a result."""
-    return array_spec(shape, dtype)

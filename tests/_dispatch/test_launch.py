@@ -11,7 +11,7 @@ HEAD = """
 import itertools
 import numpy as np
 import aioarray as aio
-from aioarray._dispatch import operands
+from aioarray._dispatch import launch
 from aioarray._engine.cost import DEAR, LIMIT_SECONDS, QUICK, TINY
 from aioarray._ops import arithmetic
 
@@ -22,7 +22,7 @@ def on_the_fast_path(size, kind):
     x = aio.asarray(np.ones(size, np.float32))
     for _ in range(1000):
         assert np.asarray(-x).tolist() == [-1.0] * size
-        if x._spec in FAST and FAST[x._spec][3].launch_class.current == kind:
+        if x._spec in FAST and FAST[x._spec].program.launch_class.current == kind:
             return x
     raise AssertionError("it never came there")
 """
@@ -41,9 +41,9 @@ def test_a_program_that_once_takes_long_leaves_it() -> None:
     run_python(
         f"""{HEAD}
 x = on_the_fast_path(70_003, QUICK)
-program = FAST[x._spec][3]
+program = FAST[x._spec].program
 ticks = itertools.count(0.0, 2.0 * LIMIT_SECONDS)
-operands.perf_counter = lambda: next(ticks)
+launch.perf_counter = lambda: next(ticks)
 y = -x
 assert x._spec not in FAST
 assert program.launch_class.current == DEAR
@@ -56,7 +56,7 @@ def test_a_program_that_became_dear_elsewhere_leaves_it() -> None:
     run_python(
         f"""{HEAD}
 x = on_the_fast_path(70_007, QUICK)
-FAST[x._spec][3].launch_class.current = DEAR
+FAST[x._spec].program.launch_class.current = DEAR
 y = -x
 assert x._spec not in FAST
 assert np.asarray(y).tolist() == [-1.0] * 70_007
