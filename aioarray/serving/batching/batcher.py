@@ -81,8 +81,10 @@ class Batcher(Service):
     padding along that length (or along ``"batch"``), ``{"n": "len(tokens)"}`` the lengths themselves, ``{"k": "key"}``
     the batch's key. ``outputs``, specs of the result for one example, has results cut back along named lengths.
 
-    Requests of a lower ``priority`` number go first, those of one number in turns of their ``client``. At most
-    ``max_queue`` rows wait, and none that would wait longer than ``max_wait`` seconds by the batch times measured.
+    Requests of a lower ``priority`` number go first, those of one number in turns of their ``client``, and of its
+    requests. Rows of any but the first priority go in batches that take ``low_priority_seconds`` at most, by the times
+    measured: an urgent request waits for no longer one. At most ``max_queue`` rows wait, and none that would wait
+    longer than ``max_wait`` seconds.
     ``timeout`` is that of calls that give none, ``batch_timeout`` that of a call of ``fn``. An error of a batch is
     traced to its request by running its halves. With ``check_finite`` NaNs and infinities in a result are errors.
 
@@ -109,6 +111,7 @@ class Batcher(Service):
         timeout: float | None = None,
         batch_timeout: float | None = None,
         priority_levels: int = 1,
+        low_priority_seconds: float | None = 0.02,
         key: Callable[[Any], Hashable] | None = None,
         cost: Callable[[Any], float] | None = None,
         max_batch_cost: float | None = None,
@@ -131,7 +134,12 @@ class Batcher(Service):
             priority_levels=priority_levels,
         )
         check_positive(
-            name, max_wait=max_wait, timeout=timeout, batch_timeout=batch_timeout, max_batch_cost=max_batch_cost
+            name,
+            max_wait=max_wait,
+            timeout=timeout,
+            batch_timeout=batch_timeout,
+            max_batch_cost=max_batch_cost,
+            low_priority_seconds=low_priority_seconds,
         )
         named: Mapping[str, Sequence[int]]
         named = (buckets or {}) if buckets is None or isinstance(buckets, Mapping) else {BATCH: buckets}
@@ -149,6 +157,7 @@ class Batcher(Service):
             max_wait=math.inf if max_wait is None else max_wait,
             max_concurrent_batches=max_concurrent_batches,
             priority_levels=priority_levels,
+            low_priority_seconds=math.inf if low_priority_seconds is None else low_priority_seconds,
             eager=eager,
         )
         super().__init__(name, BatchQueue(self._estimates, limits), timeout)

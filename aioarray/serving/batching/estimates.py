@@ -35,13 +35,13 @@ class Estimates:
     """
 
     def __init__(self, size: Callable[[int], int], *, least: bool = True) -> None:
-        self._size = size
+        self.padded = size
         self._knows_least = least
         self._entries: OrderedDict[tuple[Hashable, int], _Entry] = OrderedDict()
 
     def add(self, group: Hashable, rows: int, seconds: float, now: float, *, first_counts: bool = False) -> None:
         """A batch of ``rows`` took ``seconds``. The first of its size may have had to be compiled, and is left out."""
-        key = group, self._size(rows)
+        key = group, self.padded(rows)
         entry = self._entries.get(key)
         if entry is None:
             entry = self._entries[key] = _Entry()
@@ -57,12 +57,12 @@ class Estimates:
 
     def mean(self, group: Hashable, rows: int) -> float:
         """What such a batch takes on average; 0 when that was never measured."""
-        entry = self._entries.get((group, self._size(rows)))
+        entry = self._entries.get((group, self.padded(rows)))
         return 0.0 if entry is None else entry.mean
 
     def least(self, group: Hashable, rows: int, now: float) -> float:
         """What such a batch takes at least, by recent measurements; 0 when there are none."""
-        entry = self._entries.get((group, self._size(rows)))
+        entry = self._entries.get((group, self.padded(rows)))
         if (
             entry is None
             or not self._knows_least

@@ -4,10 +4,13 @@ Invariants, which hold between calls:
 
 - A request is in the queue (``queued``) until all its rows were taken into batches, or it ended. ``rows``, ``requests``
   and each group's rows are the exact sums over these requests; when there are none, nothing is kept but measurements.
-- Requests go in the order of (priority, tag). Tags are start-time fair queueing: a client's next request begins where
-  its last one ends, and no earlier than what is being served; so clients get equal shares, and one client's requests,
-  or those without client, go in the order they came. A group is served when it holds the next request of all, so no
-  group starves another one.
+- Requests go in the order of (priority, tag). Tags are start-time fair queueing: a client's next turn begins where its
+  last one ends, and no earlier than what is being served; so clients get equal shares. A turn is for as many rows as a
+  batch has at most: a request of more has another turn behind the client's other requests when they are taken, and
+  these wait for one batch of each, not for all of it. Requests that fit into a turn go in the order they came. A group
+  is served when it holds the next request of all, so no group starves another one.
+- Rows of any but the first priority are in batches that take ``low_priority_seconds`` at most, by what was measured; or
+  they fill up a batch of more urgent ones, as far as that makes it no larger. So an urgent request waits no longer.
 - The heaps and the arrivals may hold requests that are not queued any more. These hold no data, are dropped when they
   come up, and never outnumber the others by much.
 
@@ -48,6 +51,7 @@ class QueueLimits:
     priority_levels: int = 1
     max_batch_cost: float = math.inf
     max_wait: float = math.inf
+    low_priority_seconds: float = math.inf
     eager: bool = True
 
 
@@ -152,16 +156,12 @@ class BatchQueue:
         client = self._clients[level].get(request.client)
         if client is None:
             client = self._clients[level][request.client] = Client()
-        tag = request.tag = max(self._now[level], client.end)
-        client.end = tag + max(request.rows, 1) * (request.cost or 1.0)
         client.requests += 1
         group = self._groups.get(request.group)
         if group is None:
             seconds = self._estimates.mean(request.group, self.limits.max_batch_size)
             group = self._groups[request.group] = Group(request.group, self.limits.priority_levels, seconds)
-        entry = level, tag, self._sequence, request
-        heapq.heappush(group.heap, entry)
-        heapq.heappush(self._heap, entry)
+        self._give_turn(group, client, request)
         self._arrivals.append(request)
         if request.deadline < math.inf:
             heapq.heappush(self._deadlines, (request.deadline, self._sequence, request))
@@ -169,6 +169,16 @@ class BatchQueue:
         group.requests += 1
         self.requests += 1
         self._count(group, level, request.rows, request.rows * request.cost)
+
+    def _give_turn(self, group: Group, client: Client, request: Request) -> None:
+        """Put ``request`` behind its client's others, for as many of its rows as a batch has at most."""
+        rows = min(request.rows - request.taken, self.limits.max_batch_size)
+        request.tag = max(self._now[request.priority], client.end)
+        request.turn = request.taken + rows
+        client.end = request.tag + max(rows, 1) * (request.cost or 1.0)
+        entry = request.priority, request.tag, request.sequence, request
+        heapq.heappush(group.heap, entry)
+        heapq.heappush(self._heap, entry)
 
     def wait(self, request: Request, now: float) -> float:
         """Seconds until a batch with ``request`` would leave, if it came now; 0 where nothing was measured."""
@@ -207,7 +217,7 @@ class BatchQueue:
             self._count(group, request.priority, rows, rows * request.cost)
             self._forget_if_empty(group)
             if len(group.heap) > 2 * group.requests + SWEEP:
-                group.heap = [entry for entry in group.heap if entry[-1].queued]
+                group.heap = [entry for entry in group.heap if _waits(entry)]
                 heapq.heapify(group.heap)
             self._sweep()
 
@@ -232,7 +242,7 @@ class BatchQueue:
 
     def take_all(self) -> list[Request]:
         """Every queued request, in no order; the queue is empty then."""
-        taken = [entry[-1] for entry in self._heap if entry[-1].queued]
+        taken = [entry[-1] for entry in self._heap if _waits(entry)]
         for request in taken:
             self.remove(request)
         return taken
@@ -259,9 +269,10 @@ class BatchQueue:
         rows, cost = 0, 0.0
         leaving = [(0, 0.0)] * self.limits.priority_levels  # rows and cost, to be taken off the sums in one go
         heap = group.heap
+        low_rows: int | None = None  # how many rows the batch may have with those of low priority
         while heap:
             request = heap[0][-1]
-            if not request.queued:
+            if not _waits(heap[0]):
                 heapq.heappop(heap)
                 continue
             before = leaving[request.priority]
@@ -272,16 +283,21 @@ class BatchQueue:
                 count = request.rows - request.taken
                 leaving[request.priority] = before[0] + count, before[1] + count * request.cost
                 continue
-            room = self.limits.max_batch_size - rows
+            if request.priority > 0 and low_rows is None:
+                low_rows = self._low_priority_rows(group.key, rows)
+            room = (self.limits.max_batch_size if request.priority == 0 or low_rows is None else low_rows) - rows
             if self.limits.max_batch_cost < math.inf and request.cost > 0:
                 # The first row always fits; rounding shall not make it not.
                 room = min(room, max(math.floor((self.limits.max_batch_cost - cost) / request.cost + 1e-9), not parts))
-            count = min(room, request.rows - request.taken)
+            count = min(room, request.turn - request.taken)
             if room <= 0:
                 break
             if not parts:
                 self._now[request.priority] = max(self._now[request.priority], request.tag)
-            parts.append(Part(request, request.taken, request.taken + count))
+            if parts and parts[-1].request is request:
+                parts[-1].stop += count
+            else:
+                parts.append(Part(request, request.taken, request.taken + count))
             request.taken += count
             rows += count
             cost += count * request.cost
@@ -290,6 +306,9 @@ class BatchQueue:
             if request.taken == request.rows:
                 heapq.heappop(heap)
                 self._unqueue(group, request)
+            elif request.taken == request.turn:
+                heapq.heappop(heap)
+                self._give_turn(group, self._clients[request.priority][request.client], request)
             leaving[request.priority] = before[0] + count, before[1] + count * request.cost
         group.seconds = self._estimates.mean(group.key, self.limits.max_batch_size)
         for level, (level_rows, level_cost) in enumerate(leaving):
@@ -302,6 +321,14 @@ class BatchQueue:
         batch = Batch(group.key, parts, rows, now, self._estimates.mean(group.key, rows))
         self.running[batch] = None
         return batch
+
+    def _low_priority_rows(self, group: Hashable, urgent: int) -> int:
+        """How many rows a batch may have that has some of low priority behind ``urgent`` ones."""
+        rows = self.limits.max_batch_size
+        while rows > 1 and self._estimates.mean(group, rows) > self.limits.low_priority_seconds:
+            rows //= 2
+        padded = self._estimates.padded(urgent) if urgent else 0
+        return min(max(rows, padded), self.limits.max_batch_size)
 
     def finished(self, batch: Batch) -> None:
         """``batch`` does not run any more."""
@@ -342,7 +369,7 @@ class BatchQueue:
 
     def _first(self) -> Request:
         heap = self._heap
-        while not heap[0][-1].queued:
+        while not _waits(heap[0]):
             heapq.heappop(heap)
         return heap[0][-1]
 
@@ -355,7 +382,7 @@ class BatchQueue:
     @staticmethod
     def _head(group: Group) -> tuple[float, float, int]:
         heap = group.heap
-        while not heap[0][-1].queued:
+        while not _waits(heap[0]):
             heapq.heappop(heap)
         return heap[0][:3]
 
@@ -403,7 +430,7 @@ class BatchQueue:
             self._backlogs = [0.0] * self.limits.priority_levels  # and with it what rounding left
         limit = 2 * self.requests + SWEEP
         if len(self._heap) > limit:
-            self._heap = [entry for entry in self._heap if entry[-1].queued]
+            self._heap = [entry for entry in self._heap if _waits(entry)]
             heapq.heapify(self._heap)
         if len(self._arrivals) > limit:
             self._arrivals = deque(request for request in self._arrivals if request.queued)
@@ -420,3 +447,9 @@ class BatchQueue:
             self._deadlines = [entry for entry in self._deadlines if not entry[-1].done]
             heapq.heapify(self._deadlines)
             self._deadlines_limit = 2 * len(self._deadlines) + SWEEP
+
+
+def _waits(entry: Entry) -> bool:
+    """Whether an entry is of a request that waits, and of the turn that it waits for."""
+    request = entry[-1]
+    return request.queued and entry[1] == request.tag

@@ -42,6 +42,7 @@ class Request:
         "tag",
         "taken",
         "traceback",
+        "turn",
         "unanswered",
         "wake",
     )
@@ -75,7 +76,8 @@ class Request:
 
         # Set by the queue
         self.sequence: int = 0
-        self.tag: float = 0.0  # its turn in the fair order
+        self.tag: float = 0.0  # when it is its turn in the fair order
+        self.turn: int = 0  # which of its rows that is for: those up to here
         self.arrived: float = 0.0
         self.started: float = math.nan  # when its first rows left in a batch
         self.queued: bool = False  # has rows that are in no batch yet

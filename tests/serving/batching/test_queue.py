@@ -156,6 +156,94 @@ def test_a_client_of_another_group_does_not_wait_for_a_flood() -> None:
     assert len(served) <= 5
 
 
+# What an urgent request waits for
+
+
+def measured(seconds: dict[int, float], group: str = "g") -> Estimates:
+    """Batches of so many rows took so long."""
+    estimates = Estimates(BatchSizes("test", sorted(seconds), None).padded)
+    for rows, each in seconds.items():
+        estimates.add(group, rows, each, 0.0, first_counts=True)
+    return estimates
+
+
+def sizes_of(queue: BatchQueue, count: int) -> list[int]:
+    """The rows of the next batches, one after another."""
+    sizes = []
+    for _ in range(count):
+        batch = queue.take(0.0)
+        assert batch is not None
+        sizes.append(batch.rows)
+        queue.finished(batch)
+    return sizes
+
+
+TIMES = {1: 0.002, 4: 0.008, 8: 0.018, 16: 0.035, 32: 0.07}
+
+
+def test_rows_of_low_priority_go_in_batches_of_bounded_time() -> None:
+    options = {"max_batch_size": 32, "priority_levels": 2, "max_queue": 1000}
+    for bound, expected in ((0.02, 8), (0.05, 16), (0.001, 1), (math.inf, 32)):
+        queue = make(measured(TIMES), low_priority_seconds=bound, **options)
+        admit(queue, rows=96, priority=1)
+        assert sizes_of(queue, 3) == [expected] * 3
+        # What is urgent is not bounded, nor is what nobody has measured.
+        admit(queue, rows=32)
+        assert sizes_of(queue, 1) == [32]
+    queue = make(low_priority_seconds=0.02, **options)
+    admit(queue, rows=96, priority=1)
+    assert sizes_of(queue, 2) == [32, 32]
+
+
+def test_rows_of_low_priority_fill_up_what_urgent_ones_are_padded_to_and_no_more() -> None:
+    queue = make(measured(TIMES), max_batch_size=32, priority_levels=2, low_priority_seconds=0.02)
+    low = admit(queue, rows=50, priority=1)
+    urgent = admit(queue, rows=9)
+    batch = queue.take(0.0)
+    assert batch is not None
+    assert [(part.request, part.rows) for part in batch.parts] == [(urgent, 9), (low, 7)]
+    queue.finished(batch)
+    urgent = admit(queue, rows=1)
+    batch = queue.take(0.0)
+    assert batch is not None
+    assert [(part.request, part.rows) for part in batch.parts] == [(urgent, 1), (low, 7)]
+
+
+def test_an_urgent_request_goes_before_the_next_batch_of_low_priority() -> None:
+    queue = make(measured(TIMES), max_batch_size=32, priority_levels=2, low_priority_seconds=0.02)
+    admit(queue, rows=60, priority=1, client="bulk")
+    running = queue.take(0.0)
+    assert running is not None
+    assert running.rows == 8
+    urgent = admit(queue)
+    queue.finished(running)
+    assert requests_of(queue.take(0.0))[0] is urgent
+
+
+@pytest.mark.parametrize("group", ["g", "other"])
+def test_a_small_request_waits_for_one_batch_of_each_large_one_of_its_client(group: str) -> None:
+    queue = make(max_batch_size=4, max_queue=10**6)
+    large = [admit(queue, rows=400, client="one") for _ in range(3)]
+    first = queue.take(0.0)
+    assert first is not None
+    small = admit(queue, group=group, client="one")
+    served = []
+    while small not in served:
+        queue.finished(next(iter(queue.running)))
+        served += requests_of(queue.take(0.0))
+    assert served[:4] == [large[1], large[2], large[0], small]
+
+
+def test_large_requests_of_a_client_take_turns_and_all_rows_are_taken_once() -> None:
+    queue = make(max_batch_size=4, max_queue=10**6)
+    requests = [admit(queue, rows=rows) for rows in (10, 6, 1)]
+    parts = []
+    while (batch := queue.take(0.0)) is not None:
+        parts.append([(requests.index(part.request), part.start, part.stop) for part in batch.parts])
+        queue.finished(batch)
+    assert parts == [[(0, 0, 4)], [(1, 0, 4)], [(2, 0, 1), (0, 4, 7)], [(0, 7, 8), (1, 4, 6), (0, 8, 9)], [(0, 9, 10)]]
+
+
 # What is turned away
 
 
@@ -295,9 +383,18 @@ class Queue(RuleBasedStateMachine):
         cost=st.sampled_from([math.inf, 4.0, 7.5]),
         measured=st.booleans(),
         longest=st.sampled_from([math.inf, 0.4, 1.0]),
+        low=st.sampled_from([math.inf, 0.3]),
     )
     def start(
-        self, size: int, concurrent: int, levels: int, eager: bool, cost: float, measured: bool, longest: float
+        self,
+        size: int,
+        concurrent: int,
+        levels: int,
+        eager: bool,
+        cost: float,
+        measured: bool,
+        longest: float,
+        low: float,
     ) -> None:
         self.now = 0.0
         self.size = size
@@ -316,6 +413,7 @@ class Queue(RuleBasedStateMachine):
             max_batch_cost=cost,
             max_queue=30,
             max_wait=longest,
+            low_priority_seconds=low,
         )
         self.alive: list[Request] = []
         self.rows: dict[Request, list[tuple[int, int]]] = {}
