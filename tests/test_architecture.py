@@ -451,3 +451,11 @@ def test_allowed_lazy_import_is_accepted_and_must_be_in_use() -> None:
     assert check_bodies({"io.py": "def f():\n    import safetensors"}, lazy) == []
     (finding,) = check_bodies({"io.py": ""}, lazy)
     assert finding == "aioarray/io.py:1: the allow-list has a lazy import of safetensors that is not there"
+
+
+def test_the_page_names_files_that_there_are() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"\b(?:aioarray/)?((?:_?[a-z]+/)+_?[a-z_]+\.py)\b", page)) - {"x/y.py", "tests/x/test_y.py"}
+    assert len(named) > 10
+    folders = [ROOT, ROOT / PACKAGE]
+    assert [path for path in sorted(named) if not any((folder / path).exists() for folder in folders)] == []
