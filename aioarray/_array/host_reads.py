@@ -34,6 +34,9 @@ class HostReads:
         def _value_to_show(self) -> np.ndarray:
             """The value, waited for."""
 
+        def _may_wait_to_show(self) -> bool:
+            """Whether ``_value_to_show`` has no need to wait, or may."""
+
         def _failure(self) -> Failure | None:
             """Why there is no value, if that is known."""
 
@@ -113,7 +116,7 @@ class HostReads:
     def _shows_value(self) -> bool:
         if self.is_deleted() or self._failure() is not None:
             return False
-        return self._awaited or sync_reads.shows_values()
+        return self._awaited or (sync_reads.shows_values() and self._may_wait_to_show())
 
     def _state(self) -> str:
         if self.is_deleted():

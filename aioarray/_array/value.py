@@ -16,7 +16,7 @@ from .. import _xla
 from .._dispatch import copies
 from .._dispatch.operands import deleted_error
 from .._engine import Pending
-from . import sync_reads
+from . import formatting, sync_reads
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -108,10 +108,16 @@ class Value:
 
     def _host_value(self, what: str) -> np.ndarray:
         if not self._awaited:
-            self._settle(what)
+            pending = self._settle(what)
+            if pending is not None:
+                formatting.refuse_if_held(what, pending)
             sync_reads.check(what)
         self.block_until_ready()
         return copies.to_numpy(self._buffer, self._spec)
+
+    def _may_wait_to_show(self) -> bool:
+        pending = None if self.is_ready() else self._pending
+        return pending is None or formatting.may_wait(pending)
 
     def _failure(self) -> Failure | None:
         pending = self._settle("repr")

@@ -14,6 +14,7 @@ from .compiler import Compiler
 from .cost import DEAR, LIMIT_SECONDS, QUICK
 from .drainers import HIGH_WATER
 from .failure import Failure, location, log, origin
+from .held import is_held
 from .host import Callback, Rendezvous
 from .launch import Launch, Pending, Program
 from .loops import current_host, in_event_loop
@@ -116,6 +117,7 @@ __all__ = [
     "engine",
     "in_event_loop",
     "instruments",
+    "is_held",
     "location",
     "origin",
     "pass_ready",
