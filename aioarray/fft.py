@@ -2,7 +2,7 @@
 
 Lengths ``n`` and ``s`` cut an axis, or continue it with zeros. ``norm`` says which direction is divided by the number
 of values: "backward" the inverse one, "forward" the other, "ortho" each by the square root. float32 gives complex64,
-float64 complex128; float16 and bfloat16 are transformed in float32, integers in the default real dtype. Wrong lengths,
+float64 complex128; float16 and bfloat16 are transformed in float32, integers as real numbers. Wrong lengths,
 axes and norms raise ``ValueError`` (axes that do not exist: also an ``IndexError``), wrong dtypes ``TypeError``.
 """
 

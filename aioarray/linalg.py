@@ -1,7 +1,7 @@
 """Linear algebra: the array API standard's extension, NumPy's ``cond``, ``lstsq`` and ``norm``, SciPy's ``expm``.
 
 All functions take stacks of matrices, in the last two axes. They are LAPACK's algorithms, in float32, float64,
-complex64 or complex128; integers become the default real dtype, float16 and bfloat16 are computed in float32 and
+complex64 or complex128; integers become real numbers, float16 and bfloat16 are computed in float32 and
 rounded once.
 
 No function raises for the values of a matrix, since values are not known when it returns. Where NumPy raises

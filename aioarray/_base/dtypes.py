@@ -153,14 +153,29 @@ def widest_for_rank(rank: int) -> DType:
     return (bool_, config.current().integral, float64, complex128)[rank]
 
 
+# The integers that a real number is needed for in another dtype than the default one, which has not got their digits.
+_WIDE_INTEGERS: dict[DType, DType] = {int64: float64, uint64: float64}
+
+
+def real_for(dtype: DType) -> DType:
+    """What ``dtype`` becomes where a real number is needed (division, means, functions of reals, beside a float).
+
+    float64 for int64 and uint64, as in NumPy; the default real dtype for narrower integers and booleans. Floating-point
+    dtypes stay.
+    """
+    if dtype in FLOATING:
+        return dtype
+    return _WIDE_INTEGERS.get(dtype) or config.current().real
+
+
 def weak_dtype(rank: int, other: DType) -> DType:
     """What a Python scalar of ``rank`` becomes beside an array of dtype ``other`` (standard, "Mixing arrays with
-    Python scalars"; where that leaves it open, as NumPy: an integer array and a float give the default float)."""
+    Python scalars"; where that leaves it open, what real numbers of that dtype are)."""
     if rank <= dtype_rank(other):
         return other
-    if rank == 3 and other in REAL_FLOATING:
-        return complex128 if other == float64 else complex64
-    return default_for_rank(rank)
+    if rank == 1:
+        return config.current().integral
+    return real_for(other) if rank == 2 else complex_of(real_for(other))
 
 
 @lru_cache(maxsize=1024)

@@ -56,7 +56,7 @@ def add(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 def cbrt(x: ArrayLike, /) -> Array:
     """The cube root of each element.
 
-    Real floating-point dtypes; integers and booleans become the default real dtype first. ``TypeError`` for complex
+    Real floating-point dtypes; integers and booleans become real numbers first. ``TypeError`` for complex
     ones.
 
     >>> aio.cbrt(aio.asarray([-8.0, 27.0]))
@@ -68,8 +68,8 @@ def cbrt(x: ArrayLike, /) -> Array:
 def divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The quotient of each pair of elements.
 
-    Floating-point dtypes, which promote; integers become the default real dtype first. ``ValueError`` for shapes
-    that do not broadcast.
+    Floating-point dtypes, which promote; integers become real numbers first: float64 where they are int64 or uint64,
+    else the default real dtype. ``ValueError`` for shapes that do not broadcast.
 
     >>> aio.divide(aio.asarray([1, 2]), 4)
     Array([0.25, 0.5 ], dtype=float32)
@@ -91,7 +91,7 @@ def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
 def float_power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The first element to the power of the second, in floating-point numbers also for integers.
 
-    Floating-point dtypes, which promote; integers become the default real dtype first. ``ValueError`` for shapes
+    Floating-point dtypes, which promote; integers become real numbers first. ``ValueError`` for shapes
     that do not broadcast.
 
     >>> aio.float_power(aio.asarray([2, 4]), -1)
@@ -127,7 +127,7 @@ def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """0 where the first element is negative, 1 where it is positive, the second element where it is 0.
 
-    Real floating-point dtypes, which promote; integers become the default real dtype first. ``TypeError`` for
+    Real floating-point dtypes, which promote; integers become real numbers first. ``TypeError`` for
     complex ones. ``ValueError`` for shapes that do not broadcast.
 
     >>> aio.heaviside(aio.asarray([-2.0, 0.0, 3.0]), 0.5)
@@ -139,7 +139,7 @@ def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The length of the hypotenuse over each pair of legs; it does not overflow on the way.
 
-    Real floating-point dtypes, which promote; integers become the default real dtype first. ``TypeError`` for
+    Real floating-point dtypes, which promote; integers become real numbers first. ``TypeError`` for
     complex ones. ``ValueError`` for shapes that do not broadcast.
 
     >>> aio.hypot(aio.asarray([3.0, 5.0]), aio.asarray([4.0, 12.0]))
@@ -199,7 +199,7 @@ def pow(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 def reciprocal(x: ArrayLike, /) -> Array:
     """1 divided by each element.
 
-    Floating-point dtypes; integers and booleans become the default real dtype first.
+    Floating-point dtypes; integers and booleans become real numbers first.
 
     >>> aio.reciprocal(aio.asarray([2.0, -4.0]))
     Array([ 0.5 , -0.25], dtype=float32)
@@ -234,7 +234,7 @@ def sqrt(x: ArrayLike, /) -> Array:
     """The square root of each element; NaN for negative real numbers.
 
     Of complex numbers the root in the right half plane, the branch cut along the negative real axis. Floating-point
-    dtypes; integers and booleans become the default real dtype first.
+    dtypes; integers and booleans become real numbers first.
 
     >>> aio.sqrt(aio.asarray([4.0, 2.25]))
     Array([2. , 1.5], dtype=float32)

@@ -16,7 +16,7 @@ __all__ = ["angle", "conj", "imag", "real"]
 def angle(x: ArrayLike, /, deg: bool = False) -> Array:
     """The angle of each complex number to the positive real axis, in radians (-pi to pi) or degrees.
 
-    Floating-point dtypes; integers and booleans become the default real dtype first.
+    Floating-point dtypes; integers and booleans become real numbers first.
 
     >>> aio.angle(aio.asarray([1j, -1 + 0j]), deg=True)
     Array([ 90., 180.], dtype=float32)

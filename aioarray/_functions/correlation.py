@@ -65,7 +65,7 @@ def cov(
 
     Sums of products are divided by the number of observations less ``ddof``, by default 1, or 0 with ``bias``.
     ``fweights`` are how often each observation counts, ``aweights`` how much; they are not checked for signs. Of
-    integers in the default real dtype. ``ValueError`` for more than two axes, and for weights of another shape.
+    integers as real numbers. ``ValueError`` for more than two axes, and for weights of another shape.
 
     >>> aio.cov(aio.asarray([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
     Array([[ 1., -1.],
@@ -111,9 +111,7 @@ def _covariance(
     variables = [_variables(function, x, rowvar)]
     if y is not None:
         variables.append(_variables(function, y, rowvar))
-    target = dtype or result_type(*variables)
-    if target in dtypes.INTEGRAL_OR_BOOLEAN:
-        target = dtypes.default_for_rank(2)
+    target = dtypes.real_for(dtype or result_type(*variables))
     rows = concat([astype(v, target) for v in variables], axis=0)
     freedom = operator.index(ddof) if ddof is not None else 0 if bias else 1
     count = rows.shape[1]

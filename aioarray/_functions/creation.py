@@ -403,7 +403,7 @@ def _linspace_between(
         if x.ndim:
             raise ValueError(f"linspace: a bound of shape {x.shape}; bounds are numbers or Arrays of no dimensions")
     numbers = [x for x in (start, stop) if not isinstance(x, Array)]
-    kinds = [x.dtype if x.dtype in dtypes.FLOATING else config.current().real for x in arrays]
+    kinds = [dtypes.real_for(x.dtype) for x in arrays]
     common = reduce(dtypes.promote, kinds)
     is_complex = common in dtypes.COMPLEX or any(isinstance(x, (complex, np.complexfloating)) for x in numbers)
     target = dtype or (dtypes.complex_of(dtypes.real_of(common)) if is_complex else common)

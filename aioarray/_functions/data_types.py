@@ -140,12 +140,17 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
 def result_type(*arrays_and_dtypes: Array | np.ndarray | np.generic | Scalar | DTypeLike) -> DType:
     """The dtype that the arguments promote to; Python numbers take part with their kind only.
 
+    Where a real number is needed, beside a Python float as in ``divide``, ``mean`` and functions of reals, int64 and
+    uint64 become float64, narrower integers and booleans the default real dtype.
+
     ``ValueError`` if there are only Python numbers, ``TypeError`` where there is no common dtype.
 
     >>> aio.result_type("int8", "uint8")
     dtype('int16')
     >>> aio.result_type(aio.ones(2), 1)
     dtype('float32')
+    >>> aio.result_type("int64", 1.0), aio.result_type("int16", 1.0)
+    (dtype('float64'), dtype('float32'))
     """
     strong: list[DType] = []
     ranks: list[int] = []

@@ -16,7 +16,7 @@ __all__ = ["exp", "exp2", "expm1", "log", "log1p", "log2", "log10", "logaddexp",
 def exp(x: ArrayLike, /) -> Array:
     """e to the power of each element.
 
-    Floating-point dtypes; integers and booleans become the default real dtype first.
+    Floating-point dtypes; integers and booleans become real numbers first.
 
     >>> aio.exp(aio.asarray([0.0, 1.0]))
     Array([1.       , 2.7182817], dtype=float32)
@@ -27,7 +27,7 @@ def exp(x: ArrayLike, /) -> Array:
 def exp2(x: ArrayLike, /) -> Array:
     """2 to the power of each element.
 
-    Floating-point dtypes; integers and booleans become the default real dtype first.
+    Floating-point dtypes; integers and booleans become real numbers first.
 
     >>> aio.exp2(aio.asarray([-1.0, 3.0]))
     Array([0.5, 8. ], dtype=float32)
@@ -38,7 +38,7 @@ def exp2(x: ArrayLike, /) -> Array:
 def expm1(x: ArrayLike, /) -> Array:
     """``exp(x) - 1``, accurate for elements near 0.
 
-    Floating-point dtypes; integers and booleans become the default real dtype first.
+    Floating-point dtypes; integers and booleans become real numbers first.
 
     >>> aio.expm1(aio.asarray([0.0, 1e-10]))
     Array([0.e+00, 1.e-10], dtype=float32)
@@ -50,7 +50,7 @@ def log(x: ArrayLike, /) -> Array:
     """The natural logarithm of each element; NaN for negative real numbers.
 
     The branch cut of complex numbers is the negative real axis. Floating-point dtypes; integers and booleans become
-    the default real dtype first.
+    real numbers first.
 
     >>> aio.log(aio.asarray([1.0, 10.0]))
     Array([0.       , 2.3025851], dtype=float32)
@@ -61,7 +61,7 @@ def log(x: ArrayLike, /) -> Array:
 def log10(x: ArrayLike, /) -> Array:
     """The logarithm to base 10 of each element, exact for powers of 10.
 
-    Floating-point dtypes; integers and booleans become the default real dtype first.
+    Floating-point dtypes; integers and booleans become real numbers first.
 
     >>> aio.log10(aio.asarray([1000.0, 0.01]))
     Array([ 3., -2.], dtype=float32)
@@ -72,7 +72,7 @@ def log10(x: ArrayLike, /) -> Array:
 def log1p(x: ArrayLike, /) -> Array:
     """``log(1 + x)``, accurate for elements near 0.
 
-    Floating-point dtypes; integers and booleans become the default real dtype first.
+    Floating-point dtypes; integers and booleans become real numbers first.
 
     >>> aio.log1p(aio.asarray([0.0, 1e-10]))
     Array([0.e+00, 1.e-10], dtype=float32)
@@ -83,7 +83,7 @@ def log1p(x: ArrayLike, /) -> Array:
 def log2(x: ArrayLike, /) -> Array:
     """The logarithm to base 2 of each element, exact for powers of 2.
 
-    Floating-point dtypes; integers and booleans become the default real dtype first.
+    Floating-point dtypes; integers and booleans become real numbers first.
 
     >>> aio.log2(aio.asarray([8.0, 0.25]))
     Array([ 3., -2.], dtype=float32)
@@ -94,7 +94,7 @@ def log2(x: ArrayLike, /) -> Array:
 def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """``log(exp(x1) + exp(x2))``, without overflow on the way.
 
-    Real floating-point dtypes, which promote; integers become the default real dtype first. ``TypeError`` for
+    Real floating-point dtypes, which promote; integers become real numbers first. ``TypeError`` for
     complex ones. ``ValueError`` for shapes that do not broadcast.
 
     >>> aio.logaddexp(aio.asarray([1000.0]), 1000.0)
@@ -106,7 +106,7 @@ def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 def logaddexp2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """``log2(2**x1 + 2**x2)``, without overflow on the way.
 
-    Real floating-point dtypes, which promote; integers become the default real dtype first. ``TypeError`` for
+    Real floating-point dtypes, which promote; integers become real numbers first. ``TypeError`` for
     complex ones. ``ValueError`` for shapes that do not broadcast.
 
     >>> aio.logaddexp2(aio.asarray([1000.0]), 1000.0)

@@ -16,7 +16,7 @@ __all__ = ["copysign", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "na
 def copysign(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The magnitude of the first element with the sign of the second, also of zeros and NaNs.
 
-    Real floating-point dtypes, which promote; integers become the default real dtype first. ``TypeError`` for
+    Real floating-point dtypes, which promote; integers become real numbers first. ``TypeError`` for
     complex ones. ``ValueError`` for shapes that do not broadcast.
 
     >>> aio.copysign(aio.asarray([1.0, 2.0]), aio.asarray([-0.0, 1.0]))
@@ -97,7 +97,7 @@ def nan_to_num(
 def nextafter(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The number next to the first element in the direction of the second.
 
-    Real floating-point dtypes, which promote; integers become the default real dtype first. ``TypeError`` for
+    Real floating-point dtypes, which promote; integers become real numbers first. ``TypeError`` for
     complex ones. ``ValueError`` for shapes that do not broadcast.
 
     >>> aio.nextafter(aio.asarray([1.0, 1.0]), aio.asarray([2.0, 0.0]))
@@ -109,7 +109,7 @@ def nextafter(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 def signbit(x: ArrayLike, /) -> Array:
     """Whether the sign bit of each element is set, as it is of -0.0.
 
-    Real floating-point dtypes; integers and booleans become the default real dtype first. The result is bool.
+    Real floating-point dtypes; integers and booleans become real numbers first. The result is bool.
     ``TypeError`` for complex dtypes.
 
     >>> aio.signbit(aio.asarray([-0.0, 0.0, -1.0]))

@@ -104,11 +104,9 @@ def _bounds(function: str, range: Range) -> Range:
 @fused
 def _edges(x: ArrayLike, /, *, count: int, bounds: Range) -> Array:
     array = as_array("histogram", x)
-    dtype = result_type(array, array)
+    dtype = dtypes.real_for(array.dtype)
     if dtype in dtypes.COMPLEX:
         raise TypeError(f"histogram: dtype {dtype.name} is not allowed; it takes real numeric dtypes")
-    if dtype in dtypes.INTEGRAL_OR_BOOLEAN:
-        dtype = dtypes.default_for_rank(2)
     # Computed in float64 and rounded once, so that the edges are where the numbers say.
     if bounds is not None:
         first, last = (asarray(bound, dtype=dtypes.float64) for bound in bounds)
@@ -147,7 +145,7 @@ def _histogram(
         counts = bincount(place, weights=values, length=count)
     if not density:
         return counts, limits
-    real = dtypes.default_for_rank(2) if limits.dtype in dtypes.INTEGRAL else limits.dtype
+    real = dtypes.real_for(limits.dtype)
     shares = astype(counts, real) if values is None else counts
     return divide(divide(shares, astype(diff(limits), real)), sum(shares)), limits
 

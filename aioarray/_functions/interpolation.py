@@ -50,10 +50,10 @@ def interp(
             f"interp: xp of shape {places.shape} and fp of shape {values.shape}; both are vectors of one length, at "
             "least 1"
         )
-    positions = _floating(result_type(at, places))
+    positions = result_type(at, places)
     if positions in dtypes.COMPLEX:
         raise TypeError(f"interp: positions of dtype {positions.name}; they are real")
-    results = _floating(result_type(positions, values))
+    results = _floating(result_type(at, places, values))
     positions = dtypes.real_of(results)
     at, places, values = astype(at, positions), astype(places, positions), astype(values, results)
     if period is not None:
@@ -90,7 +90,7 @@ def interp(
 
 
 def _floating(dtype: dtypes.DType) -> dtypes.DType:
-    return dtypes.default_for_rank(2) if dtype in dtypes.INTEGRAL_OR_BOOLEAN else dtype
+    return dtypes.real_for(dtype)
 
 
 @fused(arrays=("to_end", "to_begin"))
@@ -113,7 +113,7 @@ def ediff1d(x: ArrayLike, /, to_end: ArrayLike | None = None, to_begin: ArrayLik
 def trapezoid(y: ArrayLike, /, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1) -> Array:
     """The integral of the samples ``y`` along ``axis`` by the trapezoidal rule, at the positions ``x`` or ``dx`` apart.
 
-    Of integers in the default real dtype. ``ValueError`` where the shapes of ``x`` and ``y`` do not fit.
+    Of integers as real numbers. ``ValueError`` where the shapes of ``x`` and ``y`` do not fit.
 
     >>> aio.trapezoid(aio.asarray([1.0, 2.0, 3.0]), dx=2)
     Array(8., dtype=float32)
@@ -139,7 +139,7 @@ def gradient(x: ArrayLike, /, *varargs: ArrayLike, axis: Axes = None, edge_order
 
     ``varargs`` are the distances of the samples: one number for all axes, or for each axis a number or the positions;
     1 if there are none. At the ends, differences of first order, or of second with ``edge_order=2``. One Array for one
-    axis, else a tuple. Of integers in the default real dtype. ``ValueError`` for fewer than ``edge_order + 1`` samples.
+    axis, else a tuple. Of integers as real numbers. ``ValueError`` for fewer than ``edge_order + 1`` samples.
 
     >>> aio.gradient(aio.asarray([1.0, 2.0, 4.0, 7.0]))
     Array([1. , 1.5, 2.5, 3. ], dtype=float32)

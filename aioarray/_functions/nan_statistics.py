@@ -68,7 +68,7 @@ def nanmin(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Arr
 
 @fused
 def nanmean(x: ArrayLike, /, axis: Axes = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
-    """Means along ``axis`` (one, several, None for all) of what is not NaN. Of integers, in the default real dtype.
+    """Means along ``axis`` (one, several, None for all) of what is not NaN. Of integers, as real numbers.
 
     >>> aio.nanmean(aio.asarray([1.0, aio.nan, 2.0]))
     Array(1.5, dtype=float32)

@@ -16,7 +16,7 @@ __all__ = ["i0"]
 def i0(x: ArrayLike, /) -> Array:
     """The modified Bessel function of the first kind of order 0, of each element.
 
-    Real dtypes; integers become the default real dtype. ``TypeError`` for complex numbers.
+    Real dtypes; integers become real numbers. ``TypeError`` for complex numbers.
 
     >>> aio.i0(aio.asarray([0.0, 1.0]))
     Array([1.       , 1.2660658], dtype=float32)

@@ -41,7 +41,9 @@ def prod(x: ArrayLike, /, axis: Axes = None, dtype: DTypeLike | None = None, *, 
 
 
 def mean(x: ArrayLike, /, axis: Axes = None, dtype: DTypeLike | None = None, *, keepdims: bool = False) -> Array:
-    """Means along ``axis`` (one, several, None for all); of nothing, NaN. Of integers, in the default real dtype.
+    """Means along ``axis`` (one, several, None for all); of nothing, NaN.
+
+    Of int64 and uint64 in float64, of narrower integers and booleans in the default real dtype.
 
     >>> aio.mean(aio.asarray([[1.0, 2.0], [3.0, 4.0]]), axis=1)
     Array([1.5, 3.5], dtype=float32)
@@ -55,7 +57,7 @@ def var(
     """Variances along ``axis``: squared distances from the mean, summed, divided by their number less ``correction``.
 
     ``ddof`` is NumPy's name of ``correction``; ``ValueError`` for both. NaN where the divisor is not positive. Of
-    integers, in the default real dtype; of complex numbers, real.
+    integers, as real numbers; of complex numbers, real.
 
     >>> aio.var(aio.asarray([1.0, 2.0, 3.0, 4.0]))
     Array(1.25, dtype=float32)
@@ -141,7 +143,7 @@ def average(
 ) -> Array | tuple[Array, Array]:
     """Means along ``axis`` (one, several, None for all), each element counting ``weights`` times; with their sums.
 
-    ``weights`` have the shape of ``x``, or of its axes ``axis``. Of integers in the default real dtype; inf or NaN
+    ``weights`` have the shape of ``x``, or of its axes ``axis``. Of integers as real numbers; inf or NaN
     where the weights sum to 0. ``returned`` asks for the sums of weights too. ``ValueError`` for other shapes.
 
     >>> aio.average(aio.asarray([1.0, 2.0]), weights=aio.asarray([3.0, 1.0]))
@@ -163,9 +165,7 @@ def _average(x: ArrayLike, weights: ArrayLike | None, /, *, axis: Axes, keepdims
             count *= array.shape[k]
         return result, full(result.shape, count, dtype=result.dtype)
     factors = as_array("average", weights)
-    dtype = result_type(array, factors)
-    if dtype in dtypes.INTEGRAL_OR_BOOLEAN:
-        dtype = dtypes.default_for_rank(2)
+    dtype = dtypes.real_for(result_type(array, factors))
     array, factors = astype(array, dtype), astype(factors, dtype)
     if factors.shape != array.shape:
         axes = normalize_axes("average", axis, array.ndim)

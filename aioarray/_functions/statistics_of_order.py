@@ -153,8 +153,8 @@ def _rows(function: str, x: Array, axis: Axes) -> tuple[Array, dtypes.DType, tup
     if x.dtype in dtypes.COMPLEX:
         raise TypeError(f"{function}: dtype {x.dtype.name} is not allowed; it takes real numeric dtypes")
     if x.dtype in dtypes.INTEGRAL_OR_BOOLEAN:
-        # Integers too wide for the default real dtype are sorted and read in float64, as NumPy does.
-        dtype = dtypes.default_for_rank(2)
+        # Integers too wide for float32 are sorted and read in float64, as NumPy does.
+        dtype = dtypes.real_for(x.dtype)
         x = astype(x, dtypes.float64 if x.dtype.itemsize > 2 else dtype)
     else:
         dtype = x.dtype
@@ -196,7 +196,7 @@ def quantile(
     """Values that the fractions ``q`` (0..1) of the elements along ``axis`` (one, several, None for all) do not exceed.
 
     ``method`` says how a position between two elements is read, as in NumPy. The axes of ``q`` go first. NaN where an
-    element is, or there is none. Of integers in the default real dtype. ``ValueError`` for a ``q`` on the host that is
+    element is, or there is none. Of integers as real numbers. ``ValueError`` for a ``q`` on the host that is
     out of range; NaN for one on the device.
 
     >>> aio.quantile(aio.asarray([1.0, 2.0, 3.0, 4.0]), [0.25, 0.5])
@@ -257,7 +257,7 @@ def _run(
 def median(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
     """Medians along ``axis`` (one, several, None for all): the middle in order, or the mean of the middle two.
 
-    NaN where an element is, or there is none. Of integers in the default real dtype. ``TypeError`` for complex numbers.
+    NaN where an element is, or there is none. Of integers as real numbers. ``TypeError`` for complex numbers.
 
     >>> aio.median(aio.asarray([3.0, 1.0, 2.0]))
     Array(2., dtype=float32)

@@ -21,10 +21,21 @@ Binary = Callable[[Node, Node], Node]
 
 
 def as_floating(x: Node) -> Node:
-    """``x``; integers and booleans in the default real dtype, as the standard's recommendation and NumPy have it."""
-    if x.dtype in dtypes.INTEGRAL_OR_BOOLEAN:
-        return CONVERT(x, dtype=dtypes.default_for_rank(2), weak=x.weak)
-    return x
+    """``x``; integers and booleans as real numbers: see ``real_for``. A Python integer in the default real dtype."""
+    return _as_floating(x, x.weak)
+
+
+def as_floating_2(x: Node, y: Node) -> tuple[Node, Node]:
+    """The same for two operands of one dtype, of which one may be a Python integer."""
+    weak = x.weak and y.weak
+    return _as_floating(x, weak), _as_floating(y, weak)
+
+
+def _as_floating(x: Node, weak: bool) -> Node:
+    if x.dtype in dtypes.FLOATING:
+        return x
+    dtype = dtypes.default_for_rank(2) if weak else dtypes.real_for(x.dtype)
+    return CONVERT(x, dtype=dtype, weak=x.weak)
 
 
 def unary(name: str, rule: Unary, allowed: frozenset[DType] = dtypes.NUMERIC) -> Definition[Node]:
@@ -38,7 +49,7 @@ def unary(name: str, rule: Unary, allowed: frozenset[DType] = dtypes.NUMERIC) ->
 
 
 def unary_floating(name: str, rule: Unary, allowed: frozenset[DType] = dtypes.FLOATING) -> Definition[Node]:
-    """``rule`` for floating-point ``allowed``; integers and booleans become the default real dtype first."""
+    """``rule`` for floating-point ``allowed``; integers and booleans become real numbers first."""
 
     def body(x: Node) -> Node:
         x = as_floating(x)
@@ -78,11 +89,11 @@ def binary_floating(
     allowed: frozenset[DType] = dtypes.FLOATING,
     out_of_range: Callable[[int], float] | None = None,
 ) -> Definition[Node]:
-    """As ``binary``; integers and booleans become the default real dtype."""
+    """As ``binary``; integers and booleans become real numbers."""
 
     def body(x1: Node, x2: Node) -> Node:
         x1, x2 = promote(name, x1, x2)
-        x1, x2 = as_floating(x1), as_floating(x2)
+        x1, x2 = as_floating_2(x1, x2)
         check_dtype(name, x1, allowed)
         return rule(x1, x2)
 

@@ -7,7 +7,7 @@ import math
 from .._base import dtypes
 from .._graph import Node, definition
 from . import _primitives
-from ._builders import NARROW, Binary, as_floating, binary, by_kind_2, comparison
+from ._builders import NARROW, Binary, as_floating_2, binary, by_kind_2, comparison
 from ._elementary import is_nan, modulus, parts
 from ._primitives import bit_and, bit_or, invert, select
 from ._rules import broadcast_shapes, broadcast_to, check_dtype, convert, promote, result_dtype
@@ -86,7 +86,7 @@ def clip(x: Node, minimum: Node | None, maximum: Node | None) -> Node:
 @definition
 def isclose(x1: Node, x2: Node, rtol: float, atol: float, equal_nan: bool) -> Node:
     x1, x2 = promote("isclose", x1, x2)
-    x1, x2 = as_floating(x1), as_floating(x2)
+    x1, x2 = as_floating_2(x1, x2)
     if x1.dtype in NARROW:
         x1, x2 = convert(x1, dtypes.float32), convert(x2, dtypes.float32)
     size = modulus if x1.dtype in dtypes.COMPLEX else _primitives.absolute

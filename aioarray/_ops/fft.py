@@ -1,6 +1,6 @@
 """Discrete Fourier transforms along any axes: standard, "Fourier transform Functions".
 
-float16, bfloat16 and integers are computed in float32 (integers in the default real dtype).
+float16, bfloat16 and integers are computed in float32 (integers as real numbers).
 """
 
 from __future__ import annotations
@@ -80,8 +80,7 @@ def _lengths(function: str, x: Node, s: Axes | None, axes: Axes | None) -> tuple
 
 
 def _real(function: str, x: Node) -> Node:
-    if x.dtype in dtypes.INTEGRAL_OR_BOOLEAN:
-        x = convert(x, dtypes.default_for_rank(2))
+    x = convert(x, dtypes.real_for(x.dtype))
     check_dtype(function, x, dtypes.REAL_FLOATING)
     return x if x.dtype == dtypes.float64 else convert(x, dtypes.float32)
 

@@ -2,7 +2,7 @@
 
 Where LAPACK reports failure (a matrix that is not positive definite, an iteration that does not converge) or a matrix
 holds inf or NaN, its results are NaN; there NumPy raises ``LinAlgError``. A singular matrix has an inverse of inf and
-NaN. Integers become the default real dtype; float16 and bfloat16 are computed in float32 and rounded once.
+NaN. Integers become real numbers; float16 and bfloat16 are computed in float32 and rounded once.
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ Shape = tuple[int, ...]
 
 def floating(function: str, *arrays: Node) -> tuple[Node, ...]:
     """``arrays`` in the floating-point dtype that they promote to."""
-    dtype = result_dtype(function, *arrays)
-    if dtype in dtypes.INTEGRAL_OR_BOOLEAN:
-        dtype = dtypes.default_for_rank(2)
+    dtype = dtypes.real_for(result_dtype(function, *arrays))
     converted = tuple(CONVERT(x, dtype=dtype) if x.dtype != dtype else x for x in arrays)
     check_dtype(function, converted[0], dtypes.FLOATING)
     return converted

@@ -384,8 +384,7 @@ def choice(
 
 
 def _weighted(key: Node, weights: Node, count: int, shape: Shape, replace: bool, partitionable: bool) -> Node:
-    if weights.dtype in dtypes.INTEGRAL_OR_BOOLEAN:
-        weights = convert(weights, dtypes.default_for_rank(2))
+    weights = convert(weights, dtypes.real_for(weights.dtype))
     check_real("choice", weights.dtype)
     if weights.shape != (count,):
         raise ValueError(f"choice: p has shape {weights.shape}; it takes one probability per element, shape ({count},)")

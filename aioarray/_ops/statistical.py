@@ -130,9 +130,8 @@ def _sum(x: Node, axes: tuple[int, ...]) -> Node:
 
 
 def _floating(function: str, x: Node) -> Node:
-    """``x``, integers in the default real dtype."""
-    if x.dtype in dtypes.INTEGRAL_OR_BOOLEAN:
-        return convert(x, dtypes.default_for_rank(2))
+    """``x``, integers as real numbers."""
+    x = convert(x, dtypes.real_for(x.dtype))
     check_dtype(function, x, dtypes.FLOATING)
     return x
 

@@ -1,4 +1,4 @@
-"""Activation functions. Integers become the default real dtype; float16 and bfloat16 are computed in float32."""
+"""Activation functions. Integers become real numbers; float16 and bfloat16 are computed in float32."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._array import Array, ArrayLike, as_array
-from .._base import config, dtypes
+from .._base import dtypes
 from .._functions.data_types import astype
 
 if TYPE_CHECKING:
@@ -13,12 +13,10 @@ if TYPE_CHECKING:
 
 
 def result_dtype(function: str, x: Array) -> DType:
-    """The dtype of a layer's result: that of ``x``, or the default real dtype for integers and booleans."""
-    if x.dtype in dtypes.INTEGRAL_OR_BOOLEAN:
-        return config.current().real
-    if x.dtype not in dtypes.REAL_FLOATING:
+    """The dtype of a layer's result: that of ``x``, or of real numbers for integers and booleans."""
+    if x.dtype in dtypes.COMPLEX:
         raise TypeError(f"{function}: dtype {x.dtype.name} is not allowed; it takes real dtypes")
-    return x.dtype
+    return dtypes.real_for(x.dtype)
 
 
 def compute_dtype(dtype: DType) -> DType:

@@ -38,7 +38,7 @@ TAKES = {
     "not_equal": "bifc", "positive": "ifc", "pow": "ifc", "real": "ifc", "remainder": "if", "sign": "ifc",
     "square": "ifc", "subtract": "ifc", "trunc": "if",
 }  # fmt: skip
-# Of integers and booleans, these give results in the default real dtype.
+# Of integers and booleans, these give results in the default real dtype, in float64 of those of 64 bits.
 TO_FLOATING = {
     "acos": "fc", "acosh": "fc", "asin": "fc", "asinh": "fc", "atan": "fc", "atan2": "f", "atanh": "fc", "cbrt": "f",
     "copysign": "f", "cos": "fc", "cosh": "fc", "deg2rad": "f", "digamma": "f", "divide": "fc", "erf": "f", "erfc": "f",
@@ -92,7 +92,8 @@ def test_dtypes_of_results(name: str) -> None:
             with pytest.raises(TypeError, match=rf"^{name}: dtype {dtype.name} is not allowed; it takes .* dtypes$"):
                 result(name, *dtypes)
             continue
-        wanted = np.dtype("float32") if converts and kind(dtype) in "bi" else dtype
+        real = np.dtype("float64" if dtype.itemsize == 8 else "float32")
+        wanted = real if converts and kind(dtype) in "bi" else dtype
         if name in TO_BOOLEAN:
             wanted = np.dtype("bool")
         elif name == "bitwise_count":

@@ -79,7 +79,7 @@ def test_dtypes_of_sums(name: str, dtype: str, expected: str) -> None:
 
 def test_dtypes_of_the_others() -> None:
     assert statistical.mean(node((3,), "int8"), None, None, False).dtype == np.float32
-    assert statistical.var(node((3,), "int64"), None, 0.0, False).dtype == np.float32
+    assert statistical.var(node((3,), "int64"), None, 0.0, False).dtype == np.float64
     assert statistical.std(node((3,), "complex64"), None, 0.0, False).dtype == np.float32
     assert statistical.max(node((3,), "bool"), None, False).dtype == np.bool_
     assert statistical.sum(node((3,), "int8"), None, np.dtype("float64"), False).dtype == np.float64

@@ -81,9 +81,10 @@ def test_narrow_dtypes_are_rounded_once(ours: Function, expected: Function, dtyp
 
 @each
 def test_integers_become_the_default_real_dtype(ours: Function, expected: Function) -> None:
-    x = np.arange(-5, 6)
-    y = np.asarray(ours(aio.asarray(x)))
-    assert y.dtype == (np.int64 if ours is nn.relu else np.float32)
+    for dtype, real in ((np.int32, np.float32), (np.int64, np.float64)):
+        x = np.arange(-5, 6, dtype=dtype)
+        y = np.asarray(ours(aio.asarray(x)))
+        assert y.dtype == (dtype if ours is nn.relu else real)
     np.testing.assert_allclose(y, expected(x.astype(np.float64)), rtol=2e-6, atol=1e-7)
 
 
