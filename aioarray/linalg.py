@@ -150,7 +150,8 @@ def _upper(function: str, triangle: str) -> bool:
 def cholesky(x: ArrayLike, /, *, upper: bool = False) -> Array:
     """The lower triangular L with ``L @ conj(L).mT == x``, or with ``upper`` the U with ``conj(U).mT @ U == x``.
 
-    Of ``x``, Hermitian and positive definite, only that triangle is read. NaN where it is not positive definite.
+    Of ``x``, Hermitian and positive definite, only that triangle is read.
+    NaN where it is not positive definite. ``ValueError`` unless the last two axes are of one length.
 
     >>> aio.linalg.cholesky(aio.asarray([[4.0, 2.0], [2.0, 2.0]]))
     Array([[2., 0.],
@@ -161,6 +162,8 @@ def cholesky(x: ArrayLike, /, *, upper: bool = False) -> Array:
 
 def qr(x: ArrayLike, /, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """Q and R with ``Q @ R == x``: for ``(..., M, N)``, Q has min(M, N) columns, or M of them in mode "complete".
+
+    ``ValueError`` for arrays of fewer than 2 axes.
 
     >>> q, r = aio.linalg.qr(aio.asarray([[3.0, 1.0], [4.0, 2.0]]))
     >>> bool(aio.all(aio.abs(q @ r - aio.asarray([[3.0, 1.0], [4.0, 2.0]])) < 1e-5))
@@ -175,7 +178,7 @@ def svd(x: ArrayLike, /, full_matrices: bool = True) -> SVDResult:
     """U, S and Vh with ``(U * S[..., None, :]) @ Vh == x``.
 
     Of ``(..., M, N)``, U is ``(..., M, M)`` and Vh ``(..., N, N)``; without ``full_matrices`` they have min(M, N)
-    columns and rows instead, and only then does the product above fit.
+    columns and rows instead, and only then does the product above fit. ``ValueError`` for arrays of fewer than 2 axes.
 
     >>> u, s, vh = aio.linalg.svd(aio.asarray([[3.0, 0.0], [0.0, 4.0]]), full_matrices=False)
     >>> s
@@ -186,6 +189,8 @@ def svd(x: ArrayLike, /, full_matrices: bool = True) -> SVDResult:
 
 def svdvals(x: ArrayLike, /) -> Array:
     """The singular values ``(..., min(M, N))``, in descending order.
+
+    ``ValueError`` for arrays of fewer than 2 axes.
 
     >>> aio.linalg.svdvals(aio.asarray([[3.0, 0.0], [0.0, 4.0]]))
     Array([4., 3.], dtype=float32)
@@ -288,6 +293,8 @@ def det(x: ArrayLike, /) -> Array:
 
 def slogdet(x: ArrayLike, /) -> SlogdetResult:
     """Sign and logarithm of the absolute value of determinants, which might overflow; 0 and -inf if singular.
+
+    ``ValueError`` unless the last two axes are of one length.
 
     >>> float(aio.linalg.slogdet(aio.asarray([[0.0, 1.0], [1.0, 0.0]])).sign)
     -1.0

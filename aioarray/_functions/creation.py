@@ -187,6 +187,8 @@ def ones(shape: Shape, dtype: DTypeLike | None = None, *, device: DeviceLike | N
 def empty(shape: Shape, dtype: DTypeLike | None = None, *, device: DeviceLike | None = None) -> Array:
     """An array to be filled; XLA has no uninitialised memory, so they are zeros.
 
+    Of any dtype, by default the default real one. ``ValueError`` for a negative length.
+
     >>> aio.empty((2, 0)).shape
     (2, 0)
     """

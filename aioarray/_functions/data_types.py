@@ -38,6 +38,8 @@ def astype(x: ArrayLike, dtype: DTypeLike, /, *, copy: bool = True, device: Devi
 def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
     """Whether promotion takes ``from_`` to ``to``.
 
+    ``TypeError`` for what is no dtype.
+
     >>> aio.can_cast("int8", "int16"), aio.can_cast("float64", "float32")
     (True, False)
     """

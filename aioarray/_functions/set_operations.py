@@ -133,6 +133,8 @@ def intersect1d(
 ) -> Array:
     """The distinct values that are in both ``x1`` and ``x2``, sorted. With ``size``, so many, then ``fill_value``.
 
+    In their common dtype. ``TypeError`` for dtypes that do not promote.
+
     >>> aio.intersect1d(aio.asarray([3, 1, 3, 5]), aio.asarray([5, 3, 4]))
     Array([3, 5], dtype=int32)
     """
@@ -152,7 +154,7 @@ def setdiff1d(
 ) -> Array:
     """The distinct values of ``x1`` that are not in ``x2``, sorted; in their order with ``assume_unique``.
 
-    With ``size``, so many, sorted, then ``fill_value``.
+    With ``size``, so many, sorted, then ``fill_value``. In their common dtype.
 
     >>> aio.setdiff1d(aio.asarray([3, 1, 3, 5]), aio.asarray([5, 4]))
     Array([1, 3], dtype=int32)
@@ -165,6 +167,8 @@ def setdiff1d(
 
 def setxor1d(x1: ArrayLike, x2: ArrayLike, /, assume_unique: bool = False) -> Array:
     """The distinct values that are in ``x1`` or ``x2``, but not in both, sorted.
+
+    In their common dtype. ``TypeError`` for dtypes that do not promote.
 
     >>> aio.setxor1d(aio.asarray([3, 1]), aio.asarray([2, 3]))
     Array([1, 2], dtype=int32)

@@ -46,6 +46,8 @@ def relu(x: ArrayLike, /) -> Array:
 def gelu(x: ArrayLike, /, *, approximate: bool = False) -> Array:
     """``x`` times the normal distribution function at ``x``; ``approximate`` takes tanh for it, as GPT-2 does.
 
+    Real dtypes; integers and booleans become the default real dtype first. ``TypeError`` for complex ones.
+
     Hendrycks and Gimpel, "Gaussian Error Linear Units" (arXiv 1606.08415).
 
     >>> [round(y, 4) for y in aio.nn.gelu(aio.asarray([-1.0, 0.0, 1.0])).tolist()]
@@ -63,6 +65,8 @@ def gelu(x: ArrayLike, /, *, approximate: bool = False) -> Array:
 def silu(x: ArrayLike, /) -> Array:
     """``x * sigmoid(x)``, also called swish.
 
+    Real dtypes; integers and booleans become the default real dtype first. ``TypeError`` for complex ones.
+
     >>> [round(y, 4) for y in aio.nn.silu(aio.asarray([-1.0, 0.0, 1.0])).tolist()]
     [-0.2689, 0.0, 0.7311]
     """
@@ -73,6 +77,8 @@ def silu(x: ArrayLike, /) -> Array:
 @fused
 def sigmoid(x: ArrayLike, /) -> Array:
     """``1 / (1 + exp(-x))``.
+
+    Real dtypes; integers and booleans become the default real dtype first. ``TypeError`` for complex ones.
 
     >>> aio.nn.sigmoid(aio.asarray([0.0, 100.0]))
     Array([0.5, 1. ], dtype=float32)
@@ -85,6 +91,8 @@ def sigmoid(x: ArrayLike, /) -> Array:
 def tanh(x: ArrayLike, /) -> Array:
     """The hyperbolic tangent.
 
+    Real dtypes; integers and booleans become the default real dtype first. ``TypeError`` for complex ones.
+
     >>> aio.nn.tanh(aio.asarray([0.0, 100.0]))
     Array([0., 1.], dtype=float32)
     """
@@ -95,6 +103,8 @@ def tanh(x: ArrayLike, /) -> Array:
 @fused
 def elu(x: ArrayLike, /, *, alpha: float = 1.0) -> Array:
     """``x`` where it is positive, ``alpha * (exp(x) - 1)`` elsewhere.
+
+    Real dtypes; integers and booleans become the default real dtype first. ``TypeError`` for complex ones.
 
     >>> [round(y, 4) for y in aio.nn.elu(aio.asarray([-1.0, 1.0])).tolist()]
     [-0.6321, 1.0]
@@ -107,6 +117,8 @@ def elu(x: ArrayLike, /, *, alpha: float = 1.0) -> Array:
 def leaky_relu(x: ArrayLike, /, *, negative_slope: float = 0.01) -> Array:
     """``x`` where it is positive, ``negative_slope * x`` elsewhere.
 
+    Real dtypes; integers and booleans become the default real dtype first. ``TypeError`` for complex ones.
+
     >>> aio.nn.leaky_relu(aio.asarray([-2.0, 2.0]), negative_slope=0.25)
     Array([-0.5,  2. ], dtype=float32)
     """
@@ -117,6 +129,8 @@ def leaky_relu(x: ArrayLike, /, *, negative_slope: float = 0.01) -> Array:
 @fused
 def softplus(x: ArrayLike, /) -> Array:
     """``log(1 + exp(x))``, without overflow.
+
+    Real dtypes; integers and booleans become the default real dtype first. ``TypeError`` for complex ones.
 
     >>> [round(y, 4) for y in aio.nn.softplus(aio.asarray([-100.0, 0.0, 100.0])).tolist()]
     [0.0, 0.6931, 100.0]
@@ -133,6 +147,8 @@ def _softplus(x: Array) -> Array:
 def log_sigmoid(x: ArrayLike, /) -> Array:
     """``log(sigmoid(x))``, without underflow.
 
+    Real dtypes; integers and booleans become the default real dtype first. ``TypeError`` for complex ones.
+
     >>> [round(y, 4) for y in aio.nn.log_sigmoid(aio.asarray([-100.0, 0.0])).tolist()]
     [-100.0, -0.6931]
     """
@@ -143,6 +159,8 @@ def log_sigmoid(x: ArrayLike, /) -> Array:
 @fused
 def hard_swish(x: ArrayLike, /) -> Array:
     """``x * min(max(x + 3, 0), 6) / 6``.
+
+    Real dtypes; integers and booleans become the default real dtype first. ``TypeError`` for complex ones.
 
     Howard and others, "Searching for MobileNetV3" (arXiv 1905.02244).
 
@@ -156,6 +174,8 @@ def hard_swish(x: ArrayLike, /) -> Array:
 @fused
 def mish(x: ArrayLike, /) -> Array:
     """``x * tanh(softplus(x))``.
+
+    Real dtypes; integers and booleans become the default real dtype first. ``TypeError`` for complex ones.
 
     Misra, "Mish: A Self Regularized Non-Monotonic Activation Function" (arXiv 1908.08681).
 

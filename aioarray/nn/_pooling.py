@@ -54,7 +54,8 @@ def avg_pool(
 ) -> Array:
     """The mean of each window of ``x``, (batch, channels, …) or (batch, …, channels).
 
-    ``stride`` is ``window`` if it is not given. Padding counts as zeros unless ``count_padding`` is False.
+    ``stride`` is ``window`` if it is not given. Padding counts as zeros unless ``count_padding`` is False. Real
+    floating-point dtypes, kept; ``TypeError`` for others.
 
     >>> aio.nn.avg_pool(aio.asarray([[[1.0, 3.0, 2.0, 0.0]]]), 2, stride=1)
     Array([[[2. , 2.5, 1. ]]], dtype=float32)

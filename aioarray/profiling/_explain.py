@@ -24,6 +24,8 @@ _NAMED = 3
 def explain(array: Array) -> str:
     """Why ``array`` is not ready, in a short text; or that it is, or with what it has failed. Never waits.
 
+    ``TypeError`` for what is no Array.
+
     >>> x = aio.ones(3)
     >>> aio.explain(x.block_until_ready())
     'ready'

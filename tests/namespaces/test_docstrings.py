@@ -11,6 +11,7 @@ import doctest
 import importlib
 import inspect
 import pkgutil
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -134,6 +135,31 @@ def test_docstring_begins_with_one_line(name: str, thing: object) -> None:
 @each({name: function for name, function in FUNCTIONS.items() if name not in WITHOUT_EXAMPLE})
 def test_functions_have_an_example(name: str, thing: object) -> None:
     assert examples_of(name, thing), f"{name} has no example"
+
+
+# A word about the shapes or dtypes that a function takes or gives, or about what it raises.
+SAID = re.compile(
+    r"\b(shapes?|dtypes?|ax[ie]s|dimensions?|lengths?|elements?|vectors?|matrix|matrices|booleans?|integers?|numbers?"
+    r"|float\d+|Arrays|\w+Error|\w+Warning)\b"
+)
+# An argument that has a shape or a dtype, or names one.
+OF_ARRAYS = re.compile(r"\b(Array|ArrayLike|DTypeLike|Key|Shape)\b")
+
+
+def says(name: str, seen: tuple[str, ...] = ()) -> bool:
+    """Whether the docstring of a function has such a word, or that of a function that it refers to."""
+    text = (FUNCTIONS[name].__doc__ or "").split(">>>")[0]
+    if SAID.search(text):
+        return True
+    namespaces = (name.rpartition(".")[0], "aioarray")
+    others = [f"{namespace}.{word}" for word in re.findall(r"``(\w+)``", text) for namespace in namespaces]
+    return any(says(other, (*seen, name)) for other in others if other in FUNCTIONS and other not in (*seen, name))
+
+
+@each(FUNCTIONS)
+def test_functions_of_arrays_say_what_they_take_or_raise(name: str, thing: Callable[..., object]) -> None:
+    annotations = " ".join(str(p.annotation) for p in inspect.signature(thing).parameters.values())
+    assert not OF_ARRAYS.search(annotations) or says(name), f"{name}: no word about shapes, dtypes or errors"
 
 
 @each(FUNCTIONS)
