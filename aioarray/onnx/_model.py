@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
     from ._graph import ValueInfo
     from ._read import Program
+
+
+# Inputs by name whose values are a part of the program.
+Known: TypeAlias = tuple[tuple[str, int], ...]
 
 
 class Model:
@@ -55,7 +59,7 @@ class Model:
             names.update(dict.fromkeys(n for n in info.shape or () if isinstance(n, str)))
         self.dimensions: tuple[str, ...] = tuple(names)
         self._segments: dict[Any, Segment] = {}  # of ``run``; entries are only added
-        self._jit: Any = aio.jit(self._apply, name=self.name)
+        self._jit: Any = aio.jit(self._apply, static_argnames="known", name=self.name)
 
     def __repr__(self) -> str:
         return f"<ONNX model {self.name!r}>"
@@ -64,13 +68,14 @@ class Model:
         """The output, or a tuple of them, in one launch.
 
         Inputs are given by position or by name: Arrays, NumPy arrays or nested sequences of the dtype that the file
-        says. The first call with new shapes traces the model on this thread; ``compile`` does that off the loop.
-        ``TypeError``, ``ValueError`` where inputs do not fit; ``TracedValueError`` if a shape depends on values, which
-        ``run`` is for.
+        says. An integer or boolean given as a Python number becomes a part of the program, so that shapes and
+        branches may depend on it: there is another program for each. The first call with new shapes traces the model
+        on this thread; ``compile`` does that off the loop. ``TypeError``, ``ValueError`` where inputs do not fit;
+        ``TracedValueError`` if a shape depends on values, which ``run`` is for.
         """
-        given = self._bind(args, kwargs)
+        given, known = self._bind(args, kwargs)
         try:
-            return self._result(self._jit(given))
+            return self._result(self._jit(given, known))
         except NeedsValue as error:
             raise TracedValueError(f"{error}. Use `await model.run(...)`, which makes several programs of it") from None
 
@@ -89,11 +94,11 @@ class Model:
         >>> await model.run([0.0, 2.0, 3.0])
         Array([[1, 2]], dtype=int64)
         """
-        given = self._bind(args, kwargs)
+        given, known = self._bind(args, kwargs)
 
         def walk() -> list[Tensor]:
             splitting = Splitting(self._program, self._constants, self._precision, self._segments)
-            return splitting.graph(self._program.graph, self._values(given))
+            return splitting.graph(self._program.graph, self._values(given, known))
 
         results = tuple(_output(x) for x in await aio.run_sync(walk))
         return self._result(await aio.ready(results))
@@ -101,7 +106,8 @@ class Model:
     async def compile(self, **dimensions: int) -> None:
         """Trace and compile it for these lengths of its named dimensions, off the loop, so that no call has to wait.
 
-        ``TypeError`` for a dimension that the model does not have, or one that is missing. Raises ``CompileError``.
+        Inputs that calls will give as Python numbers are given here too. ``TypeError`` for a dimension that the model
+        does not have, or one that is missing. Raises ``CompileError``.
 
         >>> import onnx
         >>> proto = onnx.parser.parse_model('''
@@ -118,7 +124,9 @@ class Model:
 
         Errors as for ``compile`` and for a call.
         """
-        unknown = dimensions.keys() - set(self.dimensions)
+        scalars = {x.name: x for x in self.inputs if x.name in dimensions and x.name not in self.dimensions}
+        known = tuple((name, self._number(info, dimensions[name])) for name, info in scalars.items())
+        unknown = dimensions.keys() - {*self.dimensions, *scalars}
         missing = [name for name in self.dimensions if name not in dimensions]
         if unknown or missing:
             raise TypeError(
@@ -126,7 +134,8 @@ class Model:
                 f"{', '.join(self.dimensions) or 'none'}, and needs all of them"
             )
         try:
-            return self._jit.lower({info.name: self._shape(info, dimensions) for info in self.inputs})
+            shapes = {x.name: self._shape(x, dimensions) for x in self.inputs if x.name not in scalars}
+            return self._jit.lower(shapes, known)
         except NeedsValue as error:
             raise TracedValueError(f"{error}. Use `await model.run(...)`, which makes several programs of it") from None
 
@@ -139,8 +148,8 @@ class Model:
             )
         return aio.ShapeDtype([n for n in lengths if n is not None], info.dtype)
 
-    def _bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """The inputs by name, as Arrays."""
+    def _bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], Known]:
+        """The inputs by name: Arrays, and those that become a part of the program."""
         names = [info.name for info in self.inputs]
         if len(args) > len(names):
             raise TypeError(f"{self.name}: takes {len(names)} inputs, {', '.join(names)}; {len(args)} were given")
@@ -155,7 +164,22 @@ class Model:
         if missing:
             raise TypeError(f"{self.name}: the inputs {', '.join(missing)} are missing")
         lengths: dict[str, tuple[int, str]] = {}
-        return {name: self._input(self._all[name], value, lengths) for name, value in given.items()}
+        arrays: dict[str, Any] = {}
+        known: list[tuple[str, int]] = []
+        for name, value in given.items():
+            if isinstance(value, int):
+                known.append((name, self._number(self._all[name], value)))
+            else:
+                arrays[name] = self._input(self._all[name], value, lengths)
+        return arrays, tuple(known)
+
+    def _number(self, info: ValueInfo, value: int) -> int:
+        """A Python number for an input, which has to hold it."""
+        if info.dtype is None or info.shape not in ((), (1,), None) or info.dtype.kind not in "iub":
+            wanted = "none" if info.dtype is None else f"{info.dtype.name} of shape {info.shape}"
+            raise TypeError(f"{self.name}: the input {info.name!r} is the number {value}; it takes {wanted}")
+        np.asarray(value, info.dtype)  # OverflowError where it is out of range
+        return value
 
     def _input(self, info: ValueInfo, value: Any, lengths: dict[str, tuple[int, str]]) -> Any:
         if info.dtype is None:
@@ -191,13 +215,17 @@ class Model:
             )
         return value
 
-    def _values(self, given: Mapping[str, Any]) -> list[Tensor]:
-        constants = self._constants[id(self._program.graph)]
-        return [given[name] if name in given else constants[name] for name in self._all]
+    def _values(self, given: Mapping[str, Any], known: Known) -> list[Tensor]:
+        values = dict(self._constants[id(self._program.graph)])
+        values.update(given)
+        for name, number in known:
+            info = self._all[name]
+            values[name] = np.full(info.shape or (), number, info.dtype)
+        return [values[name] for name in self._all]
 
-    def _apply(self, given: Mapping[str, Any]) -> tuple[Any, ...]:
+    def _apply(self, given: Mapping[str, Any], known: Known) -> tuple[Any, ...]:
         evaluation = Evaluation(self._program, self._constants, self._precision)
-        return tuple(_output(x) for x in evaluation.graph(self._program.graph, self._values(given)))
+        return tuple(_output(x) for x in evaluation.graph(self._program.graph, self._values(given, known)))
 
     def _result(self, results: tuple[Any, ...]) -> Any:
         return results[0] if len(results) == 1 else results

@@ -213,8 +213,6 @@ class _Reader:
 
     def _value(self, info: onnx.ValueInfoProto) -> ValueInfo:
         dtype, shape = _tensor_type(info.type)
-        if any(isinstance(n, int) and n < 0 for n in shape or ()):
-            raise FormatError(f"{self.source}: {info.name!r} has the shape {shape}; lengths are 0 or more")
         return ValueInfo(info.name, dtype, shape, info.doc_string)
 
 
@@ -228,9 +226,10 @@ def _tensor_type(proto: onnx.TypeProto) -> tuple[Any, tuple[int | str | None, ..
     lengths: list[int | str | None] = []
     for dimension in proto.tensor_type.shape.dim:
         if dimension.HasField("dim_value"):
-            lengths.append(int(dimension.dim_value))
+            # Some exporters write -1 for a length that may vary, and "?" for its name.
+            lengths.append(int(dimension.dim_value) if dimension.dim_value >= 0 else None)
         else:
-            lengths.append(dimension.dim_param or None)
+            lengths.append(dimension.dim_param.strip("?") or None)
     return dtype, tuple(lengths)
 
 

@@ -200,3 +200,28 @@ async def test_bfloat16_narrows_products_and_their_weights() -> None:
     assert "64x32xbf16" in model.lower().as_text()
     with pytest.raises(ValueError, match='it takes "bfloat16" or None'):
         await aio.onnx.load(proto, precision="float8")  # type: ignore[arg-type]
+
+
+BRANCHES = """f (float[n] x, int64 k) => (float[m] y) {
+    two = Constant<value_int = 2>()
+    long = Equal(k, two)
+    y = If<then_branch = pair () => (float[p] a) { s = Constant<value_ints = [2, 4]>()
+            b = Reshape(x, s)
+            z = Constant<value_int = 0>()
+            a = Gather(b, z) },
+        else_branch = all () => (float[q] c) { c = Neg(x) }>(long)
+}"""
+
+
+@pytest.mark.asyncio
+async def test_python_numbers_are_a_part_of_the_program() -> None:
+    model = await aio.onnx.load(parsed(BRANCHES))
+    eight = await aio.asarray(np.arange(8, dtype=np.float32))
+    assert (await model(eight, 2)).tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert (await model(eight[:2], 3)).tolist() == [0.0, -1.0]
+    await model.compile(n=8, k=2)
+    with pytest.raises(aio.errors.TracedValueError, match="'y' \\(If\\) needs which branch is taken"):
+        model(eight, np.asarray(2))
+    assert (await model.run(eight, np.asarray(2))).tolist() == [0.0, 1.0, 2.0, 3.0]
+    with pytest.raises(TypeError, match="input 'x' is the number 1; it takes float32"):
+        model(1, 2)

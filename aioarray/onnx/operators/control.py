@@ -36,9 +36,9 @@ def if_(call: Call, condition: Tensor) -> tuple[Tensor, ...]:
 
     try:
         return lax.cond(namespace(condition).reshape(condition, ()), branch(branches[0]), branch(branches[1]))
-    except (TypeError, AttributeError):
-        # The branches give other shapes, so which it is has to be known.
-        raise call.needs_value("which branch is taken") from None
+    except (TypeError, ValueError, IndexError) as error:
+        # The branches give other shapes, or one of them is for inputs of other shapes: which it is has to be known.
+        raise call.needs_value("which branch is taken") from error
 
 
 @operator("Loop")
@@ -116,7 +116,7 @@ def _counted_loop(call: Call, body: Any, turns: int, carried: list[Tensor], scan
 
     try:
         last, rows = lax.scan(turn, tuple(map(as_tree, carried)), aio.arange(turns, dtype=np.int64))
-    except (TypeError, AttributeError, NeedsValue) as error:
+    except (TypeError, NeedsValue) as error:
         if turns > UNROLLED:
             raise call.needs_value("shapes that change in each turn of a loop") from error
         return _unrolled(call, body, turns, carried, scanned)
@@ -149,7 +149,7 @@ def _open_loop(call: Call, body: Any, count: Tensor, condition: Tensor, carried:
     try:
         start = aio.asarray(_count(0)), first, tuple(map(as_tree, carried))
         _, _, last = lax.while_loop(goes_on, turn, start)
-    except (TypeError, AttributeError):
+    except TypeError:
         raise call.needs_value("how many turns a loop takes whose values change their shapes") from None
     return tuple(last)
 

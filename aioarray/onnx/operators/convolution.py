@@ -82,13 +82,14 @@ def conv_transpose(call: Call, x: Tensor, kernel: Tensor, bias: Tensor = None) -
         wanted = tuple(length * stride for length, stride in zip(lengths, strides, strict=True))
     if wanted is not None:
         wanted = wanted[-n:]
-        totals = [full[k] - wanted[k] for k in range(n)]
-        padding = [
-            (total - total // 2, total // 2) if mode == "SAME_LOWER" else (total // 2, total - total // 2)
-            for total in totals
-        ]
-        if mode == "NOTSET":
-            padding = [(total // 2, total - total // 2) for total in totals]
+        padding = []
+        for k in range(n):
+            total = full[k] - wanted[k]
+            less, more = total // 2, total - total // 2
+            if total < 0:
+                padding.append((0, total))  # longer at the end
+            else:
+                padding.append((less, more) if mode == "SAME_UPPER" else (more, less))
     else:
         padding = list(paddings(call, lengths, window, strides, dilations))
     # The whole result, which padding then makes shorter or longer.
