@@ -95,13 +95,11 @@ class Model:
         Array([[1, 2]], dtype=int64)
         """
         given, known = self._bind(args, kwargs)
+        return self._result(await aio.ready(await aio.run_sync(self._split, given, known)))
 
-        def walk() -> list[Tensor]:
-            splitting = Splitting(self._program, self._constants, self._precision, self._segments)
-            return splitting.graph(self._program.graph, self._values(given, known))
-
-        results = tuple(_output(x) for x in await aio.run_sync(walk))
-        return self._result(await aio.ready(results))
+    def run_sync(self, *args: Any, **kwargs: Any) -> Any:
+        """As ``run``; this thread is held until the output is there."""
+        return self._result(aio.block_until_ready(self._split(*self._bind(args, kwargs))))
 
     async def compile(self, **dimensions: int) -> None:
         """Trace and compile it for these lengths of its named dimensions, off the loop, so that no call has to wait.
@@ -226,6 +224,10 @@ class Model:
     def _apply(self, given: Mapping[str, Any], known: Known) -> tuple[Any, ...]:
         evaluation = Evaluation(self._program, self._constants, self._precision)
         return tuple(_output(x) for x in evaluation.graph(self._program.graph, self._values(given, known)))
+
+    def _split(self, given: Mapping[str, Any], known: Known) -> tuple[Any, ...]:
+        splitting = Splitting(self._program, self._constants, self._precision, self._segments)
+        return tuple(_output(x) for x in splitting.graph(self._program.graph, self._values(given, known)))
 
     def _result(self, results: tuple[Any, ...]) -> Any:
         return results[0] if len(results) == 1 else results

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +16,10 @@ from .._values import Tensor, as_array, cast
 
 if TYPE_CHECKING:
     from .._evaluate import Call
+
+
+# A convolution of each channel by itself is written out up to this many elements of its window.
+TAPS = 64
 
 
 def paddings(
@@ -59,9 +65,44 @@ def convolved(call: Call, x: Tensor, kernel: Tensor, bias: Tensor = None) -> Ten
     padding = paddings(call, x.shape[2:], kernel.shape[2:], strides, dilations)
     if any(low < 0 or high < 0 for low, high in padding):
         raise call.error(f"is {padding}; it takes numbers from 0 on", "pads")
-    return nn.conv(
-        x, kernel, bias, stride=strides, padding=padding, dilation=dilations, groups=call.integer("group", 1)
+    groups = call.integer("group", 1)
+    if 1 < groups == x.shape[1] and kernel.shape[1] == 1 and math.prod(kernel.shape[2:]) <= TAPS:
+        return _depthwise(x, kernel, bias, strides, padding, dilations)
+    return nn.conv(x, kernel, bias, stride=strides, padding=padding, dilation=dilations, groups=groups)
+
+
+def _depthwise(x: Tensor, kernel: Tensor, bias: Tensor, strides: Any, padding: Any, dilations: Any) -> Tensor:
+    """A convolution of each channel by itself, as a sum of shifted copies.
+
+    XLA's convolution on a CPU takes 20 to 30 times as long for it.
+    """
+    n, dtype = x.ndim - 2, x.dtype
+    outputs, window = kernel.shape[0], kernel.shape[2:]
+    spans = tuple(low + length + high for length, (low, high) in zip(x.shape[2:], padding, strict=True))
+    counts = tuple(
+        (span - (size - 1) * d - 1) // stride + 1
+        for span, size, d, stride in zip(spans, window, dilations, strides, strict=True)
     )
+    if min(counts) < 1:
+        raise ValueError(f"a window of {window} elements, {dilations} apart, for {spans}")
+    wide = cast(as_array(x), np.float32) if dtype.itemsize < 4 else as_array(x)
+    padded = aio.pad(wide, [(0, 0), (0, 0), *padding])
+    each = outputs // x.shape[1]
+    if each > 1:
+        padded = aio.repeat(padded, each, axis=1)
+    factors = cast(as_array(kernel), wide.dtype)
+    total: Any = None
+    for place in itertools.product(*map(range, window)):
+        cut = tuple(
+            slice(k * d, k * d + stride * (count - 1) + 1, stride)
+            for k, d, stride, count in zip(place, dilations, strides, counts, strict=True)
+        )
+        factor = aio.reshape(factors[(slice(None), 0, *place)], (-1, *[1] * n))
+        term = padded[(slice(None), slice(None), *cut)] * factor
+        total = term if total is None else total + term
+    if bias is not None:
+        total = total + aio.reshape(cast(bias, wide.dtype), (-1, *[1] * n))
+    return cast(total, dtype)
 
 
 @operator("Conv")
