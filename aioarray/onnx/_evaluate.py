@@ -22,7 +22,7 @@ from ..errors import FormatError, TracedValueError
 from ._graph import Function, Graph, Node, Reference, ValueInfo, node_uses
 from ._read import Program, function_of
 from ._registry import find
-from ._values import Tensor, as_array, cast, is_known
+from ._values import LARGEST, Tensor, as_array, cast, is_known
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, MutableMapping, Sequence
@@ -179,6 +179,10 @@ class Evaluation:
         if not isinstance(results, tuple):
             results = (results,)
         for name, value in zip(node.outputs, results, strict=False):
+            if getattr(value, "nbytes", 0) > LARGEST:
+                raise node.error(
+                    f"gives an array of shape {value.shape}, {value.nbytes} bytes; it takes up to {LARGEST}"
+                )
             if name:
                 scope[name] = np.asarray(value) if isinstance(value, np.generic) else value
         given = len(results)

@@ -6,11 +6,12 @@ What is wrong is a ``FormatError`` that names the node, its operator and the att
 from __future__ import annotations
 
 import dataclasses
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import onnx
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 from onnx import defs, helper
 
 from ..errors import FormatError
@@ -60,8 +61,31 @@ def parse(data: bytes, source: str) -> onnx.ModelProto:
     return proto
 
 
+def _check_texts(message: Message, source: str) -> None:
+    """``FormatError`` for a text that is no UTF-8: protobuf gives it as bytes."""
+    for name in _fields(message.DESCRIPTOR):
+        value = getattr(message, name)
+        if isinstance(value, Message):
+            if message.HasField(name):
+                _check_texts(value, source)
+            continue
+        for each in (value,) if isinstance(value, (str, bytes)) else value:
+            if isinstance(each, bytes):
+                raise FormatError(f"{source}: a text ({name!r}) is {each[:40]!r}, which is no UTF-8")
+            if isinstance(each, Message):
+                _check_texts(each, source)
+
+
+@functools.cache
+def _fields(descriptor: Any) -> tuple[str, ...]:
+    """The names of a message's fields that are texts or messages."""
+    kinds = (descriptor.fields[0].TYPE_STRING, descriptor.fields[0].TYPE_MESSAGE) if descriptor.fields else ()
+    return tuple(field.name for field in descriptor.fields if field.type in kinds)
+
+
 def read(proto: onnx.ModelProto, source: str, folder: Path | None) -> Program:
     """The model in ``proto``, checked; external data is read from ``folder``."""
+    _check_texts(proto, source)
     if not proto.HasField("graph"):
         raise FormatError(f"{source}: has no graph; it is no ONNX model")
     opsets = _opsets(proto.opset_import, source)

@@ -20,6 +20,8 @@ Tensor: TypeAlias = Any
 
 # Values are known up to this many elements: they become a part of the program, which should stay small.
 KNOWN = 16384
+# No array in a model has more bytes: a file of a few bytes may ask for any size.
+LARGEST = 1 << 31
 
 
 def is_known(x: Tensor) -> bool:

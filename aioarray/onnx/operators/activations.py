@@ -61,6 +61,14 @@ def leaky_relu(call: Call, x: Tensor) -> Tensor:
 
 
 @operator("PRelu")
+def prelu_of_channels(call: Call, x: Tensor, slope: Tensor) -> Tensor:
+    """Before version 7 there is a slope for each channel."""
+    if slope.ndim == 1 and slope.size > 1:
+        slope = namespace(slope).reshape(slope, (-1, *[1] * (x.ndim - 2)))
+    return call.newer("PRelu", 7, x, slope)
+
+
+@operator("PRelu", since=7)
 def prelu(call: Call, x: Tensor, slope: Tensor) -> Tensor:
     xp = namespace(x, slope)
     return xp.where(xp.less(x, np.asarray(0, x.dtype)), xp.multiply(slope, x), x)

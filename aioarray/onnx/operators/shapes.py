@@ -11,7 +11,7 @@ import aioarray as aio
 
 from .._dtypes import DTYPES
 from .._registry import operator
-from .._values import KNOWN, Tensor, cast, filled, is_floating, is_known
+from .._values import KNOWN, LARGEST, Tensor, cast, filled, is_floating, is_known
 
 if TYPE_CHECKING:
     from .._evaluate import Call
@@ -65,7 +65,7 @@ def constant_of_shape(call: Call, shape: Tensor) -> Tensor:
 
 def check_lengths(call: Call, lengths: tuple[int, ...]) -> None:
     """``FormatError`` for a shape that no array has."""
-    if any(n < 0 for n in lengths) or math.prod(lengths) >= 1 << 40:
+    if any(n < 0 for n in lengths) or math.prod(lengths) > LARGEST:
         raise call.error(f"the shape {lengths} is no shape, or too large")
 
 
