@@ -70,6 +70,7 @@ LAZY_IMPORTS: dict[tuple[str, str], str] = {
     ("aioarray/__main__.py", "aioarray.serving.process.command"): "serving needs optional packages; says which",
     ("aioarray/serving/__init__.py", "<computed>"): "FastAPI is optional, and loaded where what needs it is wanted",
     ("aioarray/serving/models/resolve.py", "<computed>"): "the models that the command line names",
+    ("aioarray/onnx/__main__.py", "onnxruntime"): "optional: what `compare` compares with",
     ("aioarray/_jit/warmup.py", "aioarray._jit._rich"): "rich is optional, and loaded where its progress bar is wanted",
 }
 

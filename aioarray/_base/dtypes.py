@@ -28,6 +28,8 @@ float8_e5m2 = np.dtype(ml_dtypes.float8_e5m2)
 float8_e4m3b11fnuz = np.dtype(ml_dtypes.float8_e4m3b11fnuz)
 float8_e4m3fnuz = np.dtype(ml_dtypes.float8_e4m3fnuz)
 float8_e5m2fnuz = np.dtype(ml_dtypes.float8_e5m2fnuz)
+float4_e2m1fn = np.dtype(ml_dtypes.float4_e2m1fn)
+float8_e8m0fnu = np.dtype(ml_dtypes.float8_e8m0fnu)
 
 # dtype -> its name in MLIR's textual types (LangRef, "Builtin Dialect").
 MLIR_NAMES: dict[DType, str] = {
@@ -53,7 +55,13 @@ MLIR_NAMES: dict[DType, str] = {
     float64: "f64",
     complex64: "complex<f32>",
     complex128: "complex<f64>",
+    float4_e2m1fn: "f4E2M1FN",
+    float8_e8m0fnu: "f8E8M0FNU",
 }
+
+# What files hold weights and scales in: they are moved about and converted, and nothing is computed with them. int2 and
+# uint2 are not among them: XLA aborts the process where it joins them.
+STORAGE: frozenset[DType] = frozenset({float4_e2m1fn, float8_e8m0fnu})
 
 SIGNED: frozenset[DType] = frozenset({int4, int8, int16, int32, int64})
 UNSIGNED: frozenset[DType] = frozenset({uint4, uint8, uint16, uint32, uint64})
@@ -137,7 +145,7 @@ def dtype_rank(dtype: DType) -> int:
         return 0
     if dtype in INTEGRAL:
         return 1
-    return 2 if dtype in REAL_FLOATING else 3
+    return 3 if dtype in COMPLEX else 2
 
 
 def default_for_rank(rank: int) -> DType:

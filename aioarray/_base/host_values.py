@@ -27,7 +27,7 @@ def host_array(function: str, obj: Any, dtype: DType | None = None) -> np.ndarra
         value = np.asarray(obj)
         if _is_python(obj):
             value = _with_default_dtype(function, value, dtype)
-    if value.dtype.kind in "OSUMmV" and value.dtype not in dtypes.ALL:
+    if value.dtype.kind in "OSUMmV" and value.dtype not in dtypes.MLIR_NAMES:
         raise TypeError(
             f"{function}: {type(obj).__name__} is not an array of numbers (NumPy makes {value.dtype} of it); pass "
             "numbers, nested sequences of numbers of one shape, or an array"

@@ -33,12 +33,12 @@ ON_DEVICE: dict[int, np.dtype[Any]] = {
     _PROTO.FLOAT8E5M2FNUZ: np.dtype(ml_dtypes.float8_e5m2fnuz),
     _PROTO.UINT4: np.dtype(ml_dtypes.uint4),
     _PROTO.INT4: np.dtype(ml_dtypes.int4),
+    _PROTO.FLOAT4E2M1: np.dtype(ml_dtypes.float4_e2m1fn),
+    _PROTO.FLOAT8E8M0: np.dtype(ml_dtypes.float8_e8m0fnu),
 }
 # Those that only constants can have; a string is a Python str, in an array of objects.
 ON_HOST: dict[int, np.dtype[Any]] = {
     _PROTO.STRING: np.dtype(object),
-    _PROTO.FLOAT4E2M1: np.dtype(ml_dtypes.float4_e2m1fn),
-    _PROTO.FLOAT8E8M0: np.dtype(ml_dtypes.float8_e8m0fnu),
     _PROTO.UINT2: np.dtype(ml_dtypes.uint2),
     _PROTO.INT2: np.dtype(ml_dtypes.int2),
 }

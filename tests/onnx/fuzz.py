@@ -20,8 +20,8 @@ import time
 
 import aioarray as aio
 from aioarray.errors import FormatError, TracedValueError
-from tests.damage import damaged
 from tests.onnx.conformance import cases
+from tests.support.damage import damaged
 
 # Mutations for one process, and how long it may take.
 BATCH = 500

@@ -237,6 +237,8 @@ def converted(call: Call, x: Tensor, dtype: np.dtype[Any], saturate: bool) -> Te
         return _text_cast(call, x, dtype)
     if dtype in HOST_ONLY or x.dtype in HOST_ONLY:
         return _cast_on_host(call, x, dtype)
+    if dtype.name == "float8_e8m0fnu":
+        return _to_exponents(call, x, dtype, saturate)
     if dtype.name.startswith("float8"):
         return _to_float8(x, dtype, saturate)
     if dtype in SHORT and is_floating(x):
@@ -261,6 +263,23 @@ def _text_cast(call: Call, x: Tensor, dtype: np.dtype[Any]) -> Tensor:
     if dtype == TEXT:
         return np.array([str(value) for value in x.reshape(-1).tolist()], object).reshape(x.shape)
     return x.astype(np.float64).astype(dtype)
+
+
+def _to_exponents(call: Call, x: Tensor, dtype: np.dtype[Any], saturate: bool) -> Tensor:
+    """Powers of two, whose bits are those of float32's exponent."""
+    mode = call.text("round_mode", "up")
+    if mode not in ("up", "down", "nearest"):
+        raise call.error(f"is {mode!r}; it takes up, down or nearest", "round_mode")
+    xp = namespace(x)
+    bits = xp.abs(cast(x, np.float32)).view(np.int32)
+    exponent, rest = xp.bitwise_right_shift(bits, np.int32(23)), xp.bitwise_and(bits, np.int32((1 << 23) - 1))
+    least = {"up": 1, "down": 1 << 23, "nearest": 1 << 22}[mode]
+    rounded = exponent + cast(rest >= np.int32(least), np.int32)
+    # 255 is NaN.
+    rounded = xp.where(
+        exponent >= np.int32(255), np.int32(255), xp.minimum(rounded, np.int32(254 if saturate else 255))
+    )
+    return cast(rounded, np.uint8).view(dtype)
 
 
 def _to_float8(x: Tensor, dtype: np.dtype[Any], saturate: bool) -> Tensor:
