@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 NEEDED = ("fastapi", "uvicorn", "orjson", "prometheus_client")
 
-MODEL_HELP = """minilm (sentence embeddings); a file written by aio.export.save or jax.export; or MODULE:ATTRIBUTE of an
-aio.serving.Model, of a function without parameters that makes one or several, or of a function of arrays with --input
-for each"""
+MODEL_HELP = """minilm (sentence embeddings); an ONNX file, or a folder of them as NAME/VERSION/model.onnx; a file
+written by aio.export.save or jax.export; or MODULE:ATTRIBUTE of an aio.serving.Model, of a function without
+parameters that makes one or several, or of a function of arrays with --input for each"""
 
 
 def parser() -> argparse.ArgumentParser:

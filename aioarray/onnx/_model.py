@@ -101,11 +101,12 @@ class Model:
         """As ``run``; this thread is held until the output is there."""
         return self._result(aio.block_until_ready(self._split(*self._bind(args, kwargs))))
 
-    async def compile(self, **dimensions: int) -> None:
+    async def compile(self, *args: Any, **dimensions: Any) -> None:
         """Trace and compile it for these lengths of its named dimensions, off the loop, so that no call has to wait.
 
-        Inputs that calls will give as Python numbers are given here too. ``TypeError`` for a dimension that the model
-        does not have, or one that is missing. Raises ``CompileError``.
+        Inputs that calls will give as Python numbers are given here too. Instead of lengths there may be examples of
+        all inputs, as a call takes them, or an ``aio.ShapeDtype`` for each. ``TypeError`` for a dimension that the
+        model does not have, or one that is missing. Raises ``CompileError``.
 
         >>> import onnx
         >>> proto = onnx.parser.parse_model('''
@@ -114,14 +115,16 @@ class Model:
         >>> model = await aio.onnx.load(proto)
         >>> await model.compile(n=3)
         """
-        lowered = await aio.run_sync(lambda: self.lower(**dimensions))
+        lowered = await aio.run_sync(lambda: self.lower(*args, **dimensions))
         await lowered.compile()
 
-    def lower(self, **dimensions: int) -> Any:
+    def lower(self, *args: Any, **dimensions: Any) -> Any:
         """The program for these lengths of the named dimensions, not yet compiled; ``as_text()`` shows it.
 
-        Errors as for ``compile`` and for a call.
+        Arguments and errors as for ``compile`` and for a call.
         """
+        if args:
+            return self._lowered(*self._bind(args, dimensions))
         scalars = {x.name: x for x in self.inputs if x.name in dimensions and x.name not in self.dimensions}
         known = tuple((name, self._number(info, dimensions[name])) for name, info in scalars.items())
         unknown = dimensions.keys() - {*self.dimensions, *scalars}
@@ -131,8 +134,10 @@ class Model:
                 f"{self.name}: lengths given for {sorted(dimensions) or 'nothing'}; the model has the named dimensions "
                 f"{', '.join(self.dimensions) or 'none'}, and needs all of them"
             )
+        return self._lowered({x.name: self._shape(x, dimensions) for x in self.inputs if x.name not in scalars}, known)
+
+    def _lowered(self, shapes: Mapping[str, Any], known: Known) -> Any:
         try:
-            shapes = {x.name: self._shape(x, dimensions) for x in self.inputs if x.name not in scalars}
             return self._jit.lower(shapes, known)
         except NeedsValue as error:
             raise TracedValueError(f"{error}. Use `await model.run(...)`, which makes several programs of it") from None
@@ -185,7 +190,7 @@ class Model:
             if value is None or isinstance(value, (list, tuple)):
                 return None if value is None else [as_array(x) for x in value]
             return as_array(value)
-        if not isinstance(value, aio.Array):
+        if not isinstance(value, (aio.Array, aio.ShapeDtype)):
             if hasattr(value, "dtype"):
                 value = aio.asarray(value)
             else:
@@ -196,7 +201,7 @@ class Model:
             )
         if info.shape is None:
             return value
-        fits = len(info.shape) == value.ndim
+        fits = len(info.shape) == len(value.shape)
         for length, wanted in zip(value.shape, info.shape, strict=fits):
             if isinstance(wanted, str):
                 first = lengths.setdefault(wanted, (length, info.name))

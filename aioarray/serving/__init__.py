@@ -22,6 +22,7 @@ from .batching.streams import Stream
 from .http.disconnect import ClientGoneError, cancel_on_disconnect
 from .http.watchdog import LoopLag, Watchdog
 from .models.model import Model
+from .models.onnx import onnx_model
 from .models.registry import NotReadyError, Registry, UnknownModelError
 from .models.text import Embedded, TextEmbedder
 
@@ -59,6 +60,7 @@ __all__ = [
     "UnknownModelError",
     "Watchdog",
     "cancel_on_disconnect",
+    "onnx_model",
 ]
 if importlib.util.find_spec("fastapi") is not None and importlib.util.find_spec("orjson") is not None:
     # Listed only where it can be had, for `import *`.

@@ -14,6 +14,7 @@ import anyio
 import aioarray as aio
 
 from ..batching.inputs import BATCH, TensorSpec
+from . import onnx
 from .model import Model
 
 NAMED: Final = {"minilm": "aioarray.serving.models.minilm"}
@@ -55,8 +56,8 @@ def parse_buckets(texts: Iterable[str]) -> dict[str, tuple[int, ...]]:
 async def resolve(text: str, options: ModelOptions) -> list[Model]:
     """The models that ``text`` stands for.
 
-    It is a name from ``NAMED``, a file that ``aio.export.save`` or ``jax.export`` has written, or MODULE:ATTRIBUTE of a
-    ``Model``, of a function without parameters that makes one or several, or of a function of arrays, which needs
+    It is a name from ``NAMED``, an ONNX file or a folder of them, a file that ``aio.export.save`` or ``jax.export`` has
+    written, or MODULE:ATTRIBUTE of a ``Model``, of a function without parameters that makes one or several, or of a function of arrays, which needs
     inputs. Raises ``ValueError`` with what is missing, ``ImportError``, ``OSError``.
     """
     buckets = parse_buckets(options.buckets)
@@ -66,6 +67,12 @@ async def resolve(text: str, options: ModelOptions) -> list[Model]:
         if buckets:
             raise ValueError(f"{text} has its own lengths; --buckets can give sizes of batches alone")
         return [await getattr(module, text)(**extra, **options.batcher)]
+    if await anyio.Path(text).is_dir():
+        return await onnx.load_folder(text, buckets, options.batcher)
+    if await anyio.Path(text).exists() and text.endswith(".onnx"):
+        model = await aio.onnx.load(text)
+        name = anyio.Path(text).stem
+        return [onnx.onnx_model(model, name=name, buckets=buckets or None, **options.batcher)]
     if await anyio.Path(text).exists():
         function = await aio.export.load_async(text)
         return [_exported(anyio.Path(text).stem, function, buckets, options.batcher)]
