@@ -2,7 +2,7 @@
 
 from .array import Array, ArrayLike, as_array, binary, call, enqueue, from_host, run, unary
 from .compositions import fused
-from .methods import bound_of
+from .methods import bound_of, by_columns
 from .traced import Recording, TracedArray
 from .tracing import Trace, tracing
 
@@ -15,6 +15,7 @@ __all__ = [
     "as_array",
     "binary",
     "bound_of",
+    "by_columns",
     "call",
     "enqueue",
     "from_host",

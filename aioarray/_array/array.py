@@ -16,7 +16,7 @@ from .._dispatch.operands import common_device, host_operand
 from .._dispatch.programs import Alias, find_program
 from .._dispatch.scalars import Numbers, checked_scalar, is_scalar, position_dtype, scalar_dtypes, scalar_operand
 from .._engine import engine, pass_ready, wait
-from .._ops import arithmetic, bitwise, comparison, masking, products
+from .._ops import arithmetic, bitwise, comparison, masking, modular, products
 from .._ops.in_place import in_place
 from .._ops.subscripts import getitem, setitem
 from . import subscripts
@@ -42,6 +42,7 @@ _Arrays: TypeAlias = tuple[ArrayLike | None, ...]
 # The operators: functions of the array, and for binary ones of the other operand.
 _Unary: TypeAlias = "Callable[[Array], Array]"
 _Binary: TypeAlias = "Callable[[Array, ArrayLike], Array]"
+_Divmod: TypeAlias = "Callable[[Array, ArrayLike], tuple[Array, Array]]"
 
 _scheduler = engine.scheduler
 
@@ -87,7 +88,15 @@ def _reflected_operator(definition: Definition[Node]) -> _Binary:
     return operator
 
 
-def _power(self: Array, other: ArrayLike) -> Array:
+def _power(self: Array, other: ArrayLike, modulo: ArrayLike | None = None) -> Array:
+    if modulo is not None:
+        if type(modulo) is int and modulo == 0:
+            raise ValueError("pow: the modulus must not be 0")
+        if type(other) is not int:
+            return call(modular.modular_power, (self, other, modulo))
+        if not 0 <= other < 2**64:
+            raise ValueError(f"pow: exponent {other} with a modulus; it takes exponents from 0 to 2**64 - 1")
+        return call(modular.modular_power, (self, None, modulo), other)
     if type(other) is int and other in arithmetic.POWERS_BY_MULTIPLICATION:
         return call(arithmetic.integer_power, (self,), other)
     return _general_power(self, other)
@@ -228,6 +237,9 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
     def _run(self, definition: Definition[Node], *static: Any, others: tuple[ArrayLike | None, ...] = ()) -> Array:
         return call(definition, (self, *others), *static)
 
+    def _from_host(self, value: np.ndarray) -> Array:
+        return from_host(value, self.device)
+
     def _updated(self, index: Any, mode: str, value: ArrayLike) -> Array:
         if is_scalar(value):
             value = _scalar(value, self.dtype, self._spec.device)
@@ -293,6 +305,8 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
     __mod__: ClassVar[_Binary] = _binary_operator(arithmetic.remainder)
     __rmod__: ClassVar[_Binary] = _reflected_operator(arithmetic.remainder)
     __imod__: ClassVar[_Binary] = _in_place_operator(arithmetic.remainder)
+    __divmod__: ClassVar[_Divmod] = _binary_operator(arithmetic.divmod)  # type: ignore[arg-type,assignment]
+    __rdivmod__: ClassVar[_Divmod] = _reflected_operator(arithmetic.divmod)  # type: ignore[arg-type,assignment]
     __pow__ = _power
     __rpow__: ClassVar[_Binary] = _reflected_operator(arithmetic.pow)
     __ipow__ = _power_in_place

@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 import builtins
+import math
 import operator
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, SupportsIndex, TypeAlias
+
+import numpy as np
 
 from .._base import dtypes
+from .._base.host_values import host_array
 from .._ops import (
     comparison,
     complex,
     cumulative,
     data_types,
     manipulation,
+    matrices,
     products,
     rounding,
+    searching,
     sorting,
     statistical,
     taking,
 )
-from .._ops._rules import normalize_axis
+from .._ops._rules import index_dtype, normalize_axis
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from .._graph import ArraySpec, Definition, Node
     from .array import Array, ArrayLike
 
 Axes: TypeAlias = "SupportsIndex | Sequence[SupportsIndex] | None"
+Order: TypeAlias = Literal["C", "F", "A", "K"]
 
 
 class ArrayMethods:
@@ -41,6 +47,9 @@ class ArrayMethods:
         def _run(
             self, definition: Definition[Node], *static: Any, others: tuple[ArrayLike | None, ...] = ()
         ) -> Array: ...
+        def _from_host(self, value: np.ndarray) -> Array: ...
+        def _host_value(self, what: str) -> np.ndarray: ...
+        def _host_scalar(self, what: str) -> Any: ...
         def __copy__(self) -> Array: ...
 
     @property
@@ -56,82 +65,254 @@ class ArrayMethods:
             raise ValueError(f"mT: needs at least two dimensions, this array has {ndim}")
         return self._run(manipulation.permute_dims, (*range(ndim - 2), ndim - 1, ndim - 2))
 
-    def sum(self, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
+    # NumPy's functions of these names call them with all the arguments that NumPy's methods take: `np.sum(x)` is
+    # `x.sum(axis=None, dtype=None, out=None)`. What has no meaning here is refused by name.
+
+    def sum(
+        self,
+        axis: Axes = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Array:
         """Sums along ``axis``, as ``aio.sum``."""
+        if out is not None or initial is not None or where is not True:
+            _refuse("sum", out=out, initial=initial, where=where)
         return self._run(statistical.sum, _axes(axis), _dtype(dtype), bool(keepdims))
 
-    def prod(self, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
+    def prod(
+        self,
+        axis: Axes = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Array:
         """Products along ``axis``, as ``aio.prod``."""
+        if out is not None or initial is not None or where is not True:
+            _refuse("prod", out=out, initial=initial, where=where)
         return self._run(statistical.prod, _axes(axis), _dtype(dtype), bool(keepdims))
 
-    def mean(self, axis: Axes = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
+    def mean(
+        self,
+        axis: Axes = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        *,
+        where: Any = True,
+    ) -> Array:
         """Means along ``axis``, as ``aio.mean``."""
+        if out is not None or where is not True:
+            _refuse("mean", out=out, where=where)
         return self._run(statistical.mean, _axes(axis), _dtype(dtype), bool(keepdims))
 
     def var(
-        self, axis: Axes = None, *, correction: float = 0.0, keepdims: bool = False, ddof: float | None = None
+        self,
+        axis: Axes = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: float | None = None,
+        keepdims: bool = False,
+        *,
+        correction: float = 0.0,
+        mean: Any = None,
+        where: Any = True,
     ) -> Array:
-        """Variances along ``axis``, as ``aio.var``."""
+        """Variances along ``axis``, as ``aio.var``; computed in ``dtype`` if one is named."""
+        if out is not None or mean is not None or where is not True:
+            _refuse("var", out=out, mean=mean, where=where)
         less = statistical.correction_of("var", correction, ddof)
-        return self._run(statistical.var, _axes(axis), less, bool(keepdims))
+        x = self if dtype is None else self.astype(dtype)
+        return x._run(statistical.var, _axes(axis), less, bool(keepdims))
 
     def std(
-        self, axis: Axes = None, *, correction: float = 0.0, keepdims: bool = False, ddof: float | None = None
+        self,
+        axis: Axes = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: float | None = None,
+        keepdims: bool = False,
+        *,
+        correction: float = 0.0,
+        mean: Any = None,
+        where: Any = True,
     ) -> Array:
-        """Standard deviations along ``axis``, as ``aio.std``."""
+        """Standard deviations along ``axis``, as ``aio.std``; computed in ``dtype`` if one is named."""
+        if out is not None or mean is not None or where is not True:
+            _refuse("std", out=out, mean=mean, where=where)
         less = statistical.correction_of("std", correction, ddof)
-        return self._run(statistical.std, _axes(axis), less, bool(keepdims))
+        x = self if dtype is None else self.astype(dtype)
+        return x._run(statistical.std, _axes(axis), less, bool(keepdims))
 
-    def max(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
+    def max(
+        self,
+        axis: Axes = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Array:
         """Largest elements along ``axis``, as ``aio.max``."""
+        if out is not None or initial is not None or where is not True:
+            _refuse("max", out=out, initial=initial, where=where)
         return self._run(statistical.max, _axes(axis), bool(keepdims))
 
-    def min(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
+    def min(
+        self,
+        axis: Axes = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Array:
         """Smallest elements along ``axis``, as ``aio.min``."""
+        if out is not None or initial is not None or where is not True:
+            _refuse("min", out=out, initial=initial, where=where)
         return self._run(statistical.min, _axes(axis), bool(keepdims))
 
-    def argmax(self, axis: SupportsIndex | None = None, *, keepdims: bool = False) -> Array:
+    def argmax(self, axis: SupportsIndex | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
         """Positions of the largest elements along ``axis``, as ``aio.argmax``."""
+        if out is not None:
+            _refuse("argmax", out=out)
         return self._run(statistical.argmax, _axis(axis), bool(keepdims))
 
-    def argmin(self, axis: SupportsIndex | None = None, *, keepdims: bool = False) -> Array:
+    def argmin(self, axis: SupportsIndex | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
         """Positions of the smallest elements along ``axis``, as ``aio.argmin``."""
+        if out is not None:
+            _refuse("argmin", out=out)
         return self._run(statistical.argmin, _axis(axis), bool(keepdims))
 
-    def any(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
+    def any(self, axis: Axes = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Array:
         """Whether some element along ``axis`` is true, as ``aio.any``."""
+        if out is not None or where is not True:
+            _refuse("any", out=out, where=where)
         return self._run(statistical.any, _axes(axis), bool(keepdims))
 
-    def all(self, axis: Axes = None, *, keepdims: bool = False) -> Array:
+    def all(self, axis: Axes = None, out: Any = None, keepdims: bool = False, *, where: Any = True) -> Array:
         """Whether all elements along ``axis`` are true, as ``aio.all``."""
+        if out is not None or where is not True:
+            _refuse("all", out=out, where=where)
         return self._run(statistical.all, _axes(axis), bool(keepdims))
 
-    def cumsum(self, axis: SupportsIndex | None = None, dtype: Any = None) -> Array:
+    def cumsum(self, axis: SupportsIndex | None = None, dtype: Any = None, out: Any = None) -> Array:
         """Running sums along ``axis``, as ``aio.cumsum``."""
+        if out is not None:
+            _refuse("cumsum", out=out)
         return self._run(cumulative.cumsum, _axis(axis), _dtype(dtype))
 
-    def cumprod(self, axis: SupportsIndex | None = None, dtype: Any = None) -> Array:
+    def cumprod(self, axis: SupportsIndex | None = None, dtype: Any = None, out: Any = None) -> Array:
         """Running products along ``axis``, as ``aio.cumprod``."""
+        if out is not None:
+            _refuse("cumprod", out=out)
         return self._run(cumulative.cumprod, _axis(axis), _dtype(dtype))
 
-    def argsort(self, axis: SupportsIndex | None = -1, *, descending: bool = False, stable: bool = True) -> Array:
-        """The positions that sort along ``axis``, as ``aio.argsort``."""
-        return self._run(sorting.argsort, _axis(axis), bool(descending), bool(stable))
+    def argsort(
+        self,
+        axis: SupportsIndex | None = -1,
+        kind: str | None = None,
+        order: Any = None,
+        *,
+        descending: bool = False,
+        stable: bool | None = True,
+    ) -> Array:
+        """The positions that sort along ``axis``, as ``aio.argsort``. ``kind`` is NumPy's; "stable" is, as all are."""
+        if order is not None:
+            _refuse("argsort", order=order)
+        if kind not in (None, "quicksort", "mergesort", "heapsort", "stable"):
+            raise ValueError(f"argsort: kind={kind!r} is not known; use 'stable'")
+        steady = kind is not None or stable is None or bool(stable)
+        return self._run(sorting.argsort, _axis(axis), bool(descending), steady)
 
-    def take(self, indices: ArrayLike, axis: SupportsIndex | None = None) -> Array:
+    def take(
+        self,
+        indices: ArrayLike,
+        axis: SupportsIndex | None = None,
+        out: Any = None,
+        mode: Literal["raise", "wrap", "clip"] = "raise",
+    ) -> Array:
         """The elements at ``indices`` along ``axis``, as ``aio.take``."""
-        return self._run(taking.take, _axis(axis), others=(indices,))
+        if out is not None:
+            _refuse("take", out=out)
+        return self._run(taking.take, _axis(axis), mode, others=(indices,))
 
-    def dot(self, other: ArrayLike) -> Array:
+    def repeat(self, repeats: SupportsIndex | ArrayLike, axis: SupportsIndex | None = None) -> Array:
+        """Every element along ``axis`` so many times, as ``aio.repeat``; an Array ``repeats`` is read."""
+        place = _axis(axis)
+        if not isinstance(repeats, (ArrayMethods, np.ndarray, Sequence)):
+            return self._run(manipulation.repeat, operator.index(repeats), place)  # type: ignore[arg-type]
+        counts = np.asarray(repeats)
+        if counts.dtype.kind not in "iu" or counts.ndim > 1:
+            raise TypeError(
+                f"repeat: repeats of dtype {counts.dtype} and shape {counts.shape}; it takes one integer or a vector"
+            )
+        if counts.size and counts.min() < 0:
+            raise ValueError(f"repeat: repeats has a negative number, {counts.min()}")
+        shape = self._spec.shape if place is not None else (self._spec.size,)
+        k = normalize_axis("repeat", place or 0, len(shape))
+        if counts.size not in (1, shape[k]):
+            raise ValueError(
+                f"repeat: {counts.size} repeats for {shape[k]} elements along axis {k}; give one, or one for each"
+            )
+        positions = np.repeat(np.arange(shape[k]), np.broadcast_to(counts.reshape(-1), (shape[k],)))
+        return self._run(taking.take, None if place is None else k, others=(positions,))
+
+    def nonzero(self) -> tuple[Array, ...]:
+        """Where the elements are not zero, as ``aio.nonzero``; the value is read."""
+        if self._spec.ndim == 0:
+            raise ValueError("nonzero: an array without axes has no positions; use reshape(x, (1,))")
+        dtype = index_dtype(builtins.max(self._spec.shape))
+        places = np.nonzero(self._host_value("nonzero"))
+        return tuple(self._from_host(vector.astype(dtype)) for vector in places)
+
+    def searchsorted(
+        self, v: ArrayLike, side: Literal["left", "right"] = "left", sorter: ArrayLike | None = None
+    ) -> Array:
+        """Where in this sorted vector the values ``v`` belong, as ``aio.searchsorted``."""
+        if isinstance(v, (bool, int, float, builtins.complex)):
+            # It takes its dtype from this array alone, not from the positions in the sorter.
+            dtype = dtypes.weak_dtype(dtypes.scalar_rank(v), self._spec.dtype)
+            v = self._from_host(host_array("searchsorted", v, dtype).astype(dtype))
+        return self._run(searching.searchsorted, side, others=(v, sorter))
+
+    def diagonal(self, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1) -> Array:
+        """Diagonals of the matrices in two axes, as ``aio.diagonal``."""
+        axes = (operator.index(axis1), operator.index(axis2))
+        return self._run(matrices.diagonal, operator.index(offset), axes)
+
+    def trace(
+        self,
+        offset: SupportsIndex = 0,
+        axis1: SupportsIndex = 0,
+        axis2: SupportsIndex = 1,
+        dtype: Any = None,
+        out: Any = None,
+    ) -> Array:
+        """Sums of diagonals, as ``aio.trace``."""
+        if out is not None:
+            _refuse("trace", out=out)
+        axes = (operator.index(axis1), operator.index(axis2))
+        return self._run(matrices.trace, operator.index(offset), _dtype(dtype), axes)
+
+    def dot(self, other: ArrayLike, out: Any = None) -> Array:
         """The product with ``other``, as ``aio.dot``."""
+        if out is not None:
+            _refuse("dot", out=out)
         return self._run(products.dot, None, others=(other,))
 
-    def clip(self, min: ArrayLike | None = None, max: ArrayLike | None = None) -> Array:
+    def clip(self, min: ArrayLike | None = None, max: ArrayLike | None = None, out: Any = None) -> Array:
         """The elements, none below ``min`` or above ``max``, as ``aio.clip``."""
+        if out is not None:
+            _refuse("clip", out=out)
         return self._run(comparison.clip, others=(bound_of(self, min), bound_of(self, max)))
 
-    def round(self, decimals: SupportsIndex = 0) -> Array:
+    def round(self, decimals: SupportsIndex = 0, out: Any = None) -> Array:
         """The elements rounded to so many decimals, as ``aio.round``."""
+        if out is not None:
+            _refuse("round", out=out)
         return self._run(rounding.round, operator.index(decimals))
 
     def conj(self) -> Array:
@@ -150,32 +331,54 @@ class ArrayMethods:
         """The imaginary parts, as ``aio.imag``."""
         return self._run(complex.imag)
 
-    def copy(self) -> Array:
+    def copy(self, order: Order = "C") -> Array:
         """Another Array with this value: ``a[index] = value`` on one of them does not change the other."""
+        by_columns("copy", order)
         return self.__copy__()
 
-    def reshape(self, *shape: SupportsIndex | Sequence[SupportsIndex]) -> Array:
+    def reshape(
+        self, *shape: SupportsIndex | Sequence[SupportsIndex], order: Order = "C", copy: bool | None = None
+    ) -> Array:
         """The elements in another shape, given as one tuple or as lengths; one may be -1, and is filled in.
+
+        With ``order="F"`` elements are read and put with the first axis running fastest. ``copy`` is that of the
+        function.
 
         >>> aio.arange(6).reshape(2, -1).shape
         (2, 3)
         """
-        lengths: Any = shape[0] if len(shape) == 1 and not isinstance(shape[0], SupportsIndex) else shape
-        return self._run(manipulation.reshape, tuple(operator.index(n) for n in lengths))
+        given: Any = shape[0] if len(shape) == 1 and not isinstance(shape[0], SupportsIndex) else shape
+        lengths = tuple(operator.index(n) for n in given)
+        if copy is False and lengths != self._spec.shape:
+            raise ValueError(
+                f"reshape: shape {self._spec.shape} to {lengths} takes a copy, and copy=False; use copy=None"
+            )
+        by_column = order != "C" and by_columns("reshape", order)
+        return self._run(manipulation.reshape_by_columns if by_column else manipulation.reshape, lengths)
 
-    def ravel(self) -> Array:
-        """The elements in one dimension."""
-        return self._run(manipulation.reshape, (-1,))
+    def ravel(self, order: Order = "C") -> Array:
+        """The elements in one dimension; with ``order="F"`` the first axis runs fastest."""
+        by_column = order != "C" and by_columns("ravel", order)
+        return self._run(manipulation.reshape_by_columns if by_column else manipulation.reshape, (-1,))
 
     flatten = ravel
 
-    def transpose(self, *axes: SupportsIndex | Sequence[SupportsIndex]) -> Array:
+    def tobytes(self, order: Order = "C") -> bytes:
+        """The bytes of the elements; the value is read. With ``order="F"`` the first axis runs fastest.
+
+        >>> aio.asarray([1, 2], dtype="uint8").tobytes()
+        b'\\x01\\x02'
+        """
+        value = self._host_value("array.tobytes()")
+        return value.tobytes("F" if by_columns("tobytes", order) else "C")
+
+    def transpose(self, *axes: SupportsIndex | Sequence[SupportsIndex] | None) -> Array:
         """The axes in another order, given as one tuple or one by one; without, reversed.
 
         >>> aio.zeros((2, 3, 4)).transpose(0, 2, 1).shape
         (2, 4, 3)
         """
-        if not axes:
+        if not axes or axes == (None,):
             return self.T
         order: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], SupportsIndex) else axes
         return self._run(manipulation.permute_dims, tuple(operator.index(axis) for axis in order))
@@ -191,8 +394,19 @@ class ArrayMethods:
         """Without dimensions of length 1: those of ``axis``, or all."""
         return self._run(manipulation.squeeze, _axes(axis))
 
-    def astype(self, dtype: Any) -> Array:
-        """The elements in ``dtype``, as ``aio.astype``."""
+    def astype(
+        self,
+        dtype: Any,
+        order: Order = "K",
+        casting: Literal["unsafe"] = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> Array:
+        """The elements in ``dtype``, as ``aio.astype``. The other arguments are NumPy's, without a choice here."""
+        if order != "K":
+            by_columns("astype", order)
+        if casting != "unsafe":
+            raise ValueError(f"astype: casting={casting!r} is not taken; values are cast as by 'unsafe'")
         return self._run(data_types.astype, dtypes.as_dtype(dtype))
 
     def view(self, dtype: Any) -> Array:
@@ -207,6 +421,46 @@ class ArrayMethods:
         Array([1., 2.], dtype=float32)
         """
         return self._run(data_types.view, dtypes.as_dtype(dtype))
+
+    # Python's own functions of numbers
+
+    def __round__(self, ndigits: SupportsIndex | None = None) -> Array:
+        if ndigits is not None:
+            return self.round(ndigits)
+        rounded = self.round()
+        return rounded.astype(dtypes.default_for_rank(1)) if rounded.dtype in dtypes.REAL_FLOATING else rounded
+
+    def __trunc__(self) -> int:
+        return math.trunc(self._host_scalar("math.trunc(array)").item())  # type: ignore[no-any-return]
+
+    def __floor__(self) -> int:
+        return math.floor(self._host_scalar("math.floor(array)").item())  # type: ignore[no-any-return]
+
+    def __ceil__(self) -> int:
+        return math.ceil(self._host_scalar("math.ceil(array)").item())  # type: ignore[no-any-return]
+
+
+def by_columns(function: str, order: str) -> bool:
+    """Whether ``order`` asks for the first axis to run fastest; "A" and "K" are "C", which is how Arrays lie."""
+    if order not in ("C", "F", "A", "K"):
+        raise ValueError(f"{function}: order={order!r} is not known; use 'C' or 'F'")
+    return order == "F"
+
+
+# What to write in place of an argument that is not taken.
+_REMEDIES = {
+    "out": "a result is a new array",
+    "where": "choose elements by aio.where(condition, x, other)",
+    "initial": "combine it with the result, as by aio.add or aio.maximum",
+    "mean": "leave it out",
+    "order": "leave it out; there are no fields",
+}
+
+
+def _refuse(function: str, **arguments: object) -> NoReturn:
+    """Say which of NumPy's arguments is not taken. ``TypeError``."""
+    name = next(name for name, value in arguments.items() if value is not (True if name == "where" else None))
+    raise TypeError(f"{function}: {name}= is not taken; {_REMEDIES[name]}")
 
 
 def bound_of(x: object, bound: ArrayLike | None) -> ArrayLike | None:

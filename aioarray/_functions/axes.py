@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from .._array import Array, ArrayLike, as_array, call, fused
+from .._array import Array, ArrayLike, as_array, by_columns, call, fused
 from .._ops import manipulation
 from .._ops._rules import normalize_axes, normalize_axis
 from ._arguments import axis_of
@@ -20,23 +20,14 @@ if TYPE_CHECKING:
 __all__ = ["fliplr", "flipud", "matrix_transpose", "ravel", "rollaxis", "rot90", "swapaxes", "transpose"]
 
 
-def ravel(x: ArrayLike, /, order: Literal["C", "F"] = "C") -> Array:
+def ravel(x: ArrayLike, /, order: Literal["C", "F", "A", "K"] = "C") -> Array:
     """The elements of ``x`` in one axis: in row-major order, or with "F" in column-major order.
 
     >>> aio.ravel(aio.asarray([[1, 2], [3, 4]])), aio.ravel(aio.asarray([[1, 2], [3, 4]]), order="F")
     (Array([1, 2, 3, 4], dtype=int32), Array([1, 3, 2, 4], dtype=int32))
     """
-    if order not in ("C", "F"):
-        raise ValueError(f"ravel: order={order!r} is not known; use 'C' or 'F'")
-    return _raveled(x, order=order)
-
-
-@fused
-def _raveled(x: ArrayLike, /, *, order: str) -> Array:
-    array = as_array("ravel", x)
-    if order == "F":
-        array = array.T
-    return call(manipulation.reshape, (array,), (array.size,))
+    by_column = by_columns("ravel", order)
+    return call(manipulation.reshape_by_columns if by_column else manipulation.reshape, (x,), (-1,))
 
 
 def transpose(x: ArrayLike, /, axes: Sequence[int] | None = None) -> Array:

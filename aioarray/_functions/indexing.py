@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from .._array import ArrayLike, call
 from .._ops import taking
@@ -14,16 +14,26 @@ if TYPE_CHECKING:
 __all__ = ["take", "take_along_axis"]
 
 
-def take(x: ArrayLike, indices: ArrayLike, /, axis: int | None = None) -> Array:
+def take(
+    x: ArrayLike,
+    indices: ArrayLike,
+    /,
+    axis: int | None = None,
+    *,
+    mode: Literal["raise", "wrap", "clip"] = "raise",
+) -> Array:
     """``x`` at the positions ``indices`` along ``axis`` (None: flattened).
 
-    Negative positions count from the end; those out of range take the nearest element. The axes of ``indices`` go where
-    ``axis`` was.
+    Negative positions count from the end; those out of range take the nearest element, and none raises, since values
+    are not known when the function returns. With ``mode="wrap"`` positions start again, with "clip" negative ones are
+    the first. The axes of ``indices`` go where ``axis`` was.
 
     >>> aio.take(aio.asarray([10, 20, 30]), aio.asarray([2, 0]))
     Array([30, 10], dtype=int32)
+    >>> aio.take(aio.asarray([10, 20, 30]), 4, mode="wrap")
+    Array(20, dtype=int32)
     """
-    return call(taking.take, (x, indices), None if axis is None else axis_of("take", axis))
+    return call(taking.take, (x, indices), None if axis is None else axis_of("take", axis), mode)
 
 
 def take_along_axis(x: ArrayLike, indices: ArrayLike, /, axis: int = -1) -> Array:

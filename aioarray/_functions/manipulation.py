@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
-from .._array import Array, ArrayLike, as_array, call
+from .._array import Array, ArrayLike, as_array, by_columns, call
 from .._base.host_values import host_array
-from .._ops import manipulation, searching, taking
+from .._ops import manipulation, searching
 from .._ops._rules import broadcast_shapes as _broadcast_shapes
 from .._ops._rules import normalize_axis
 from ._arguments import Axes, Shape, axes_of, axis_of, shape_of
 from .creation import asarray
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .._base.dtypes import Scalar
 
 __all__ = [
@@ -146,32 +145,14 @@ def repeat(
         array = as_array("repeat", x)
         filling = host_array("repeat", fill_value, array.dtype).astype(array.dtype).item()
         return call(searching.repeat, (array, as_array("repeat", repeats)), place, operator.index(size), filling)
-    if not isinstance(repeats, (Array, np.ndarray, Sequence)):
-        return call(manipulation.repeat, (x,), operator.index(repeats), place)  # type: ignore[arg-type]
-    counts = np.asarray(repeats)
-    if counts.dtype.kind not in "iu" or counts.ndim > 1:
-        raise TypeError(
-            f"repeat: repeats of dtype {counts.dtype} and shape {counts.shape}; it takes one integer or a vector"
-        )
-    if counts.size and counts.min() < 0:
-        raise ValueError(f"repeat: repeats has a negative number, {counts.min()}")
-    shape = x.shape if isinstance(x, (Array, np.ndarray)) else np.shape(x)
-    if place is None:
-        x, shape, place = reshape(x, (-1,)), (int(np.prod(shape)),), 0
-    k = normalize_axis("repeat", place, len(shape))
-    if counts.size not in (1, shape[k]):
-        raise ValueError(
-            f"repeat: {counts.size} repeats for {shape[k]} elements along axis {k}; give one, or one for each"
-        )
-    positions = np.repeat(np.arange(shape[k]), np.broadcast_to(counts.reshape(-1), (shape[k],)))
-    return call(taking.take, (x, positions), k)
+    return as_array("repeat", x).repeat(repeats, axis)
 
 
-def reshape(x: ArrayLike, /, shape: Shape, *, copy: bool | None = None) -> Array:
+def reshape(x: ArrayLike, /, shape: Shape, order: Literal["C", "F", "A"] = "C", *, copy: bool | None = None) -> Array:
     """``x`` in ``shape``, in row-major order; one length may be -1, and is filled in.
 
-    ``ValueError`` where the number of elements differs, and for ``copy=False`` where the shape does, since XLA writes a
-    new array.
+    With ``order="F"`` elements are read and put with the first axis running fastest. ``ValueError`` where the number of
+    elements differs, and for ``copy=False`` where the shape does, since XLA writes a new array.
 
     >>> aio.reshape(aio.arange(6), (2, -1))
     Array([[0, 1, 2],
@@ -180,7 +161,8 @@ def reshape(x: ArrayLike, /, shape: Shape, *, copy: bool | None = None) -> Array
     lengths = shape_of("reshape", shape)
     if copy is False and isinstance(x, Array) and lengths != x.shape:
         raise ValueError(f"reshape: shape {x.shape} to {lengths} takes a copy, and copy=False; use copy=None")
-    return call(manipulation.reshape, (x,), lengths)
+    by_column = order != "C" and by_columns("reshape", order)
+    return call(manipulation.reshape_by_columns if by_column else manipulation.reshape, (x,), lengths)
 
 
 def roll(x: ArrayLike, /, shift: int | tuple[int, ...], axis: int | tuple[int, ...] | None = None) -> Array:

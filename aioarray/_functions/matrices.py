@@ -7,10 +7,8 @@ import operator
 from .._array import Array, ArrayLike, as_array, call, fused
 from .._base import dtypes
 from .._ops import matrices
-from .._ops._rules import normalize_axes
-from ._arguments import DeviceLike, DTypeLike, dtype_of
+from ._arguments import DeviceLike, DTypeLike, axis_of, dtype_of
 from .creation import eye, full, tril
-from .manipulation import moveaxis
 from .padding import pad
 
 __all__ = ["diag", "diagonal", "identity", "trace", "tri"]
@@ -75,7 +73,6 @@ def diag(x: ArrayLike, /, k: int = 0) -> Array:
     return pad(square, ((rest, 0), (0, 0)))
 
 
-@fused
 def diagonal(x: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """Diagonals of the matrices in two axes of ``x``, as the last axis; above the main one for a positive ``offset``.
 
@@ -84,23 +81,15 @@ def diagonal(x: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -
     >>> aio.diagonal(aio.asarray([[1, 2], [3, 4]]))
     Array([1, 4], dtype=int32)
     """
-    return call(matrices.diagonal, (_last("diagonal", x, axis1, axis2),), operator.index(offset))
+    axes = (axis_of("diagonal", axis1), axis_of("diagonal", axis2))
+    return call(matrices.diagonal, (x,), operator.index(offset), axes)
 
 
-@fused
 def trace(x: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None) -> Array:
     """Sums of ``diagonal``, in ``dtype``, by default that of ``sum``. ``linalg.trace`` takes the last two axes.
 
     >>> aio.trace(aio.asarray([[1, 2], [3, 4]]))
     Array(5, dtype=int32)
     """
-    moved = _last("trace", x, axis1, axis2)
-    return call(matrices.trace, (moved,), operator.index(offset), dtype_of(dtype))
-
-
-def _last(function: str, x: ArrayLike, axis1: int, axis2: int) -> Array:
-    array = as_array(function, x)
-    if array.ndim < 2:
-        raise ValueError(f"{function}: shape {array.shape} has fewer than 2 axes; it takes matrices, or stacks of them")
-    axes = normalize_axes(function, (operator.index(axis1), operator.index(axis2)), array.ndim)
-    return moveaxis(array, axes, (-2, -1))
+    axes = (axis_of("trace", axis1), axis_of("trace", axis2))
+    return call(matrices.trace, (x,), operator.index(offset), dtype_of(dtype), axes)

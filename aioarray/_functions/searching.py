@@ -65,7 +65,9 @@ def nonzero(x: ArrayLike, /, *, size: int | None = None, fill_value: int = 0) ->
     """
     if size is not None:
         return call(searching.nonzero, (x,), operator.index(size), operator.index(fill_value))
-    return tuple(from_host(places, _device(x)) for places in _host_nonzero(x))
+    if isinstance(x, Array):
+        return x.nonzero()
+    return tuple(map(from_host, _host_nonzero(x)))
 
 
 def argwhere(x: ArrayLike, /, *, size: int | None = None, fill_value: int = 0) -> Array:

@@ -85,6 +85,14 @@ def reshape(x: Node, shape: tuple[int, ...]) -> Node:
 
 
 @definition
+def reshape_by_columns(x: Node, shape: tuple[int, ...]) -> Node:
+    """``x`` in ``shape``, its elements read and put with the first axis running fastest."""
+    turned = transpose(x, tuple(range(x.ndim))[::-1])
+    result = reshape(turned, shape[::-1])
+    return transpose(result, tuple(range(result.ndim))[::-1])
+
+
+@definition
 def permute_dims(x: Node, axes: tuple[int, ...]) -> Node:
     """``x`` with its axes in the order ``axes``, which names each of them once."""
     order = normalize_axes("permute_dims", axes, x.ndim)

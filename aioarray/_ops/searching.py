@@ -12,11 +12,14 @@ from ._ordering import sort_key
 from ._primitives import (
     add,
     bit_and,
+    concatenate,
     divide,
     equal,
+    greater_equal,
     iota,
     less,
     less_equal,
+    multiply,
     remainder,
     reshape,
     select,
@@ -38,10 +41,11 @@ from ._rules import (
 )
 from .cumulative import cumulative_sum
 from .data_types import nonzero_mask
+from .statistical import sum as _sum
 from .taking import take
 
 if TYPE_CHECKING:
-    from .._base.dtypes import Scalar
+    from .._base.dtypes import DType, Scalar
 
 SIDES = ("left", "right")
 
@@ -117,10 +121,37 @@ def compress_positions(mask: Node, size: int) -> Node:
     result = broadcast_to(scalar(mask.size, dtype), (size,))
     if size == 0 or mask.size == 0:
         return result
+    if mask.size >= LARGE and size * 8 * BLOCK <= mask.size:
+        return _few_positions(mask, size, dtype)
     rank = subtract(cumulative_sum(convert(mask, dtype), 0, dtype, False), 1)
     # Positions beyond the end are dropped.
     target = reshape(select(mask, rank, size), (mask.size, 1))
     return SCATTER(result, target, iota(mask.shape, dtype), axes=(0,), window=(), combine=None, unique=False)
+
+
+# A mask from this size on is counted by blocks of so many where few positions are wanted: ranks of all elements, which
+# are scattered otherwise, would take 12 to 24 bytes each.
+LARGE = 1 << 20
+BLOCK = 128
+
+
+def _few_positions(mask: Node, size: int, dtype: DType) -> Node:
+    """``compress_positions`` by finding the block of each, and then the place in it."""
+    blocks = -(-mask.size // BLOCK)
+    rest = blocks * BLOCK - mask.size
+    whole = concatenate((mask, broadcast_to(scalar(False, dtypes.bool_), (rest,))), 0) if rest else mask
+    table = reshape(whole, (blocks, BLOCK))
+    counts = _sum(convert(table, dtypes.uint8), 1, dtypes.uint8, False)  # XLA writes out what it adds
+    ends = cumulative_sum(convert(counts, dtype), 0, dtype, False)
+    rank = iota((size,), dtype)
+    block = search_keys(ends, rank, "right")
+    missing = greater_equal(rank, broadcast_to(take_index(ends, 0, blocks - 1), (size,)))
+    block = convert(select(missing, 0, block), dtype)
+    before = subtract(take(ends, block, None), convert(take(counts, block, None), dtype))
+    within = cumulative_sum(convert(take(table, block, 0), dtypes.int32), 1, dtypes.int32, False)
+    wanted = reshape(convert(subtract(rank, before), dtypes.int32), (size, 1))
+    place = _sum(convert(less_equal(within, broadcast_to(wanted, within.shape)), dtypes.int32), 1, dtypes.int32, False)
+    return select(missing, mask.size, add(multiply(block, BLOCK), convert(place, dtype)))
 
 
 @definition

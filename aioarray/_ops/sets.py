@@ -64,25 +64,20 @@ def unique(
     """The ``size`` least distinct values of ``x``; where each occurs first; which one each element is; how often.
 
     NaN are all distinct, unless ``equal_nan``. Where there are fewer than ``size``, ``fill_value`` follows, or the
-    least comes again, with a count of 0; elements that are none of them have ``size`` or more in the third result.
+    least comes again (0 where there is none), with a count of 0; elements that are none of them have ``size`` or more
+    in the third result.
     """
     if size < 0:
         raise ValueError(f"unique: size={size} must not be negative")
     shape, dtype = x.shape, index_dtype(max(x.size, size))
     flat = reshape(x, (x.size,))
     if x.size == 0 or size == 0:
-        if size and fill_value is not None:
-            zeros = broadcast_to(scalar(0, dtype), (size,))
-            return (
-                broadcast_to(scalar(fill_value, x.dtype), (size,)),
-                zeros,
-                broadcast_to(scalar(0, dtype), shape),
-                zeros,
-            )
-        if size:
-            raise ValueError(f"unique: {size} values of an array of shape {shape}, which has none")
-        none = broadcast_to(scalar(0, dtype), (0,))
-        return slice_axis(flat, 0, 0, 0), none, broadcast_to(scalar(0, dtype), shape), none
+        # There is no least value to come again: 0 does.
+        zeros, filling = (
+            broadcast_to(scalar(0, dtype), (size,)),
+            broadcast_to(scalar(fill_value or 0, x.dtype), (size,)),
+        )
+        return filling, zeros, broadcast_to(scalar(0, dtype), shape), zeros
     order = convert(argsort(flat, 0, False, True), dtype)
     ordered = take(flat, order, None)
     later, earlier = slice_axis(ordered, 0, 1, x.size), slice_axis(ordered, 0, 0, x.size - 1)

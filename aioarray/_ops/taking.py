@@ -5,9 +5,25 @@ from __future__ import annotations
 from .._base import dtypes
 from .._graph import Node, definition
 from ._gather import GATHER
-from ._primitives import reshape, transpose
-from ._rules import broadcast_shapes, broadcast_to, normalize_axis, scalar
+from ._primitives import add, less, maximum, minimum, remainder, reshape, select, transpose
+from ._rules import broadcast_shapes, broadcast_to, convert, normalize_axis, scalar
 from .subscripts import from_end, getitem
+
+# What becomes of positions out of range. "raise" does not: it counts negative ones from the end, and takes the nearest.
+MODES = ("raise", "wrap", "clip")
+
+
+def _in_range(indices: Node, length: int, mode: str) -> Node:
+    """Positions from 0 to ``length``: modulo it, or the nearest."""
+    if indices.dtype in dtypes.UNSIGNED:
+        wide = convert(indices, dtypes.uint64)
+        wide = minimum(wide, max(length - 1, 0)) if mode == "clip" else remainder(wide, max(length, 1))
+        return convert(wide, dtypes.int64)
+    wide = convert(indices, dtypes.int64)
+    if mode == "clip":
+        return minimum(maximum(wide, 0), max(length - 1, 0))
+    rest = remainder(wide, max(length, 1))
+    return select(less(rest, 0), add(rest, length), rest)
 
 
 def _check_positions(function: str, indices: Node) -> None:
@@ -16,12 +32,16 @@ def _check_positions(function: str, indices: Node) -> None:
 
 
 @definition
-def take(x: Node, indices: Node, axis: int | None) -> Node:
+def take(x: Node, indices: Node, axis: int | None, mode: str = "raise") -> Node:
     """``x``, flattened for None, at the positions ``indices`` along ``axis``, in whose place their axes go."""
     _check_positions("take", indices)
+    if mode not in MODES:
+        raise ValueError(f"take: mode={mode!r} is not known; use 'wrap' or 'clip'")
     if axis is None:
         x = reshape(x, (x.size,))
     k = normalize_axis("take", axis or 0, x.ndim)
+    if mode != "raise":
+        indices = _in_range(indices, x.shape[k], mode)
     whole = ("slice", None, None, None)
     return getitem(x, indices, (*(whole,) * k, ("array", 0)))
 

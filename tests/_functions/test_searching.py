@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import aioarray as aio
+from aioarray import _xla
 
 HOST = np.random.default_rng(0).integers(0, 3, (3, 4, 5))
 X = aio.asarray(HOST)
@@ -70,3 +71,31 @@ def test_bincount() -> None:
     assert aio.bincount(aio.asarray([], dtype="int32")).shape == (0,)
     with pytest.raises(ValueError, match="negative element, -1"):
         aio.bincount(aio.asarray([-1]))
+
+
+@pytest.mark.parametrize("length", [1 << 20, (1 << 20) + 77])
+@pytest.mark.parametrize("share", [0, 1e-5, 0.5])
+def test_few_positions_of_a_large_array(length: int, share: float) -> None:
+    mask = np.random.default_rng(0).random(length) < share
+    want = np.flatnonzero(mask)[:50]
+    got = np.asarray(aio.nonzero(aio.asarray(mask), size=50, fill_value=-1)[0])
+    assert_array_equal(got[: want.size], want)
+    assert (got[want.size :] == -1).all()
+
+
+def test_few_positions_take_little_memory() -> None:
+    length = 1 << 31
+    text = aio.jit(lambda x: aio.nonzero(x, size=2)).lower(aio.ShapeDtype((length,), "bool")).as_text()
+    memory = _xla.compile(text.encode(), _xla.default_device()).memory()
+    assert memory.temporaries < 1.25 * length  # 24 times as much where every position is ranked
+
+
+def test_distinct_values_of_nothing() -> None:
+    for dtype in ("float32", "int8", "bool", "complex64"):
+        nothing = aio.zeros((0, 3), dtype=dtype)
+        values, indices, inverse, counts = aio.unique(nothing, True, True, True, size=2)
+        assert values.dtype == dtype
+        assert (values.tolist(), indices.tolist(), counts.tolist()) == ([0, 0], [0, 0], [0, 0])
+        assert inverse.shape == (0, 3)
+    assert aio.unique_values(aio.zeros(0), size=2, fill_value=7).tolist() == [7, 7]
+    assert aio.union1d(aio.zeros(0), aio.zeros(0), size=2).tolist() == [0, 0]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from aioarray._graph import array_spec, input_node
 from aioarray._ops import sets
 from tests._ops.evaluate import evaluate
-from tests._ops.nodes import node
 
 RNG = np.random.default_rng(0)
 VALUES = {
@@ -54,10 +54,10 @@ def test_unique_of_more_and_of_fewer_than_there_are() -> None:
 def test_unique_of_nothing() -> None:
     got = evaluate(sets.unique, np.zeros((0, 3)), static=(0,))
     assert [part.shape for part in got] == [(0,), (0,), (0, 3), (0,)]
-    with pytest.raises(ValueError, match="which has none"):
-        sets.unique(node((0,)), 1)
+    values, indices, _, counts = evaluate(sets.unique, np.zeros((0, 3)), static=(2,))
+    assert (values.tolist(), indices.tolist(), counts.tolist()) == ([0, 0], [0, 0], [0, 0])
     with pytest.raises(ValueError, match="size=-1"):
-        sets.unique(node((2,)), -1)
+        sets.unique(input_node(array_spec((2,), np.dtype("float32"))), -1)
 
 
 # Below and above the length from which the values are searched instead of compared with each.
