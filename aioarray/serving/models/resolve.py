@@ -57,8 +57,8 @@ async def resolve(text: str, options: ModelOptions) -> list[Model]:
     """The models that ``text`` stands for.
 
     It is a name from ``NAMED``, an ONNX file or a folder of them, a file that ``aio.export.save`` or ``jax.export`` has
-    written, or MODULE:ATTRIBUTE of a ``Model``, of a function without parameters that makes one or several, or of a function of arrays, which needs
-    inputs. Raises ``ValueError`` with what is missing, ``ImportError``, ``OSError``.
+    written, or MODULE:ATTRIBUTE of a ``Model``, of a function without parameters that makes one or several, or of a
+    function of arrays, which needs inputs. Raises ``ValueError`` with what is missing, ``ImportError``, ``OSError``.
     """
     buckets = parse_buckets(options.buckets)
     if text in NAMED:
