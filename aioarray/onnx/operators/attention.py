@@ -122,6 +122,25 @@ def _bias(
     return bias, aio.isinf(most) & (most < 0)
 
 
+@operator("FlexAttention", domain="ai.onnx.preview")
+def flex_attention(call: Call, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Attention whose products, and whose weights, graphs of the node may change."""
+    group = query.shape[1] // key.shape[1]
+    if group > 1:
+        key, value = aio.repeat(key, group, axis=1), aio.repeat(value, group, axis=1)
+    dtype = query.dtype
+    number = call.integer("softmax_precision", 0)
+    wide = DTYPES[number] if number else np.dtype(np.float64 if dtype.itemsize == 8 else np.float32)
+    scale = call.number("scale", 1 / math.sqrt(query.shape[3]))
+    scores = aio.matmul(cast(query, wide), aio.permute_dims(cast(key, wide), (0, 1, 3, 2))) * scale
+    if call.get("score_mod") is not None:
+        (scores,) = call.evaluate(call.graph("score_mod"), [scores])
+    weights = _softmax(scores)
+    if call.get("prob_mod") is not None:
+        (weights,) = call.evaluate(call.graph("prob_mod"), [weights])
+    return cast(aio.matmul(weights, cast(value, wide)), dtype)
+
+
 @operator("RotaryEmbedding", since=23)
 def rotary_embedding(call: Call, x: Tensor, cos: Tensor, sin: Tensor, positions: Tensor = None) -> Tensor:
     flat = x.ndim == 3

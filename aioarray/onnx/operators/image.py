@@ -57,7 +57,10 @@ def grid_sample(call: Call, x: Tensor, grid: Tensor) -> Tensor:
         low, high = (0.0, length - 1.0) if aligned else (-0.5, length - 0.5)
         if mode == "nearest":
             position = aio.round(position)
-        if padding == "border":
+        # Cubic terms are brought inside one by one, as PyTorch does it.
+        if mode == "cubic":
+            pass
+        elif padding == "border":
             position = aio.clip(position, 0, length - 1)
         elif padding == "reflection":
             position = _reflected(position, low, high)

@@ -31,22 +31,24 @@ class _Axis:
     def __init__(self, length: int, scale: float, wanted: int, roi: tuple[float, float]) -> None:
         self.length, self.scale, self.wanted, self.roi = length, scale, wanted, roi
 
-    def places(self, call: Call, mode: str) -> np.ndarray[Any, Any]:
+    def places(self, call: Call, mode: str) -> Any:
         """Where in the input each element of the result is."""
-        y = np.arange(self.wanted, dtype=np.float64)
-        whole = self.scale * self.length
+        # Nearest elements are those that float32 finds, as other runtimes do: it decides where two are equally near.
+        dtype: Any = np.float32 if call.text("mode", "nearest") == "nearest" else np.float64
+        y: Any = np.arange(self.wanted, dtype=dtype)
+        scale, whole = dtype(self.scale), self.scale * self.length
         if mode == "align_corners":
             return y * 0 if whole == 1 else y * (self.length - 1) / (whole - 1)
         if mode == "asymmetric":
-            return y / self.scale
+            return y / scale
         if mode == "half_pixel" or (mode == "pytorch_half_pixel" and whole != 1):
-            return (y + 0.5) / self.scale - 0.5
+            return (y + 0.5) / scale - 0.5
         if mode == "pytorch_half_pixel":
             return y * 0 - 0.5
         if mode == "half_pixel_symmetric":
-            return self.length / 2 * (1 - self.wanted / whole) + (y + 0.5) / self.scale - 0.5
+            return self.length / 2 * (1 - self.wanted / whole) + (y + 0.5) / scale - 0.5
         if mode == "tf_half_pixel_for_nn":
-            return (y + 0.5) / self.scale
+            return (y + 0.5) / scale
         if mode == "tf_crop_and_resize":
             start, end = self.roi
             if whole == 1:
