@@ -53,7 +53,7 @@ _OPERANDS = (bool, int, float, complex, np.ndarray, np.generic)
 
 def _unary_operator(definition: Definition[Node]) -> _Unary:
     def operator(self: Array) -> Array:
-        return _one(definition, self)
+        return unary(definition, self)
 
     return operator
 
@@ -62,11 +62,11 @@ def _binary_operator(definition: Definition[Node]) -> _Binary:
     def operator(self: Array, other: ArrayLike) -> Array:
         kind = type(other)
         if kind is Array:
-            return _two(definition, self, other)  # type: ignore[arg-type]
+            return binary(definition, self, other)
         if (kind is float or kind is int) and other and _scheduler.open:
             number = _numbers.get((self._spec, kind, other))
             if number is not None:
-                return _two(definition, self, number)
+                return binary(definition, self, number)
         if isinstance(other, (Array, *_OPERANDS)):
             return binary(definition, self, other)
         return NotImplemented  # type: ignore[no-any-return]
@@ -80,7 +80,7 @@ def _reflected_operator(definition: Definition[Node]) -> _Binary:
         if (kind is float or kind is int) and other and _scheduler.open:
             number = _numbers.get((self._spec, kind, other))
             if number is not None:
-                return _two(definition, number, self)
+                return binary(definition, number, self)
         if isinstance(other, _OPERANDS):
             return binary(definition, other, self)
         return NotImplemented  # type: ignore[no-any-return]
@@ -342,25 +342,29 @@ _NUMBERS = frozenset({bool, int, float, complex})
 _FIRST_AXIS = (("dynamic", 0),)
 
 
-def _one(definition: Definition[Any], x: Array, static: tuple[Any, ...] = ()) -> Array:
-    """``definition`` of one Array: on the fast path if it may take that. So do the next two; see `launch`."""
-    entry: FastEntry | None = definition.fast.get((x._spec, static) if static else x._spec)
-    if entry is not None and _scheduler.open:
-        buffer = x._buffer
-        if buffer is not None:
-            return Array(entry.spec, launch(entry, (buffer,)))
+def unary(definition: Definition[Any], x: ArrayLike, static: tuple[Any, ...] = ()) -> Array:
+    """``definition`` of one array, as one launch; on the fast path (see ``launch``) if it may, as the next two."""
+    if type(x) is Array:
+        entry: FastEntry | None = definition.fast.get((x._spec, static) if static else x._spec)
+        if entry is not None and _scheduler.open:
+            buffer = x._buffer
+            if buffer is not None:
+                return Array(entry.spec, launch(entry, (buffer,)))
     return _general(definition, (x,), static)  # type: ignore[no-any-return]
 
 
-def _two(definition: Definition[Any], x1: Array, x2: Array, static: tuple[Any, ...] = ()) -> Array:
-    key = x1._spec, x2._spec
-    entry: FastEntry | None = definition.fast.get((key, static) if static else key)
-    if entry is not None and _scheduler.open:
-        buffer1 = x1._buffer
-        buffer2 = x2._buffer
-        if buffer1 is not None and buffer2 is not None:
-            return Array(entry.spec, launch(entry, (buffer1, buffer2)))
-    return _general(definition, (x1, x2), static)  # type: ignore[no-any-return]
+def binary(definition: Definition[Any], x1: ArrayLike, x2: ArrayLike, static: tuple[Any, ...] = ()) -> Array:
+    """``definition`` of two arrays, as one launch."""
+    if type(x1) is Array and type(x2) is Array:
+        key = x1._spec, x2._spec
+        entry: FastEntry | None = definition.fast.get((key, static) if static else key)
+        if entry is not None and _scheduler.open:
+            buffer1 = x1._buffer
+            buffer2 = x2._buffer
+            if buffer1 is not None and buffer2 is not None:
+                return Array(entry.spec, launch(entry, (buffer1, buffer2)))
+        return _general(definition, (x1, x2), static)  # type: ignore[no-any-return]
+    return _with_number(definition, x1, x2, static)
 
 
 def _several(definition: Definition[Any], arrays: _Arrays, static: tuple[Any, ...]) -> Array:
@@ -374,29 +378,21 @@ def _several(definition: Definition[Any], arrays: _Arrays, static: tuple[Any, ..
     return _general(definition, arrays, static)  # type: ignore[no-any-return]
 
 
-def unary(definition: Definition[Node], x: ArrayLike) -> Array:
-    """``definition`` of one array, as one launch."""
-    if type(x) is Array:
-        return _one(definition, x)
-    return _general(definition, (x,))  # type: ignore[no-any-return]
-
-
-def binary(definition: Definition[Node], x1: ArrayLike, x2: ArrayLike) -> Array:
-    """``definition`` of two arrays, as one launch."""
+def _with_number(definition: Definition[Any], x1: ArrayLike, x2: ArrayLike, static: tuple[Any, ...]) -> Array:
+    """``binary`` where one of the operands is no Array: most often a Python number."""
+    array, number = (x1, x2) if type(x1) is Array else (x2, x1)
     try:
-        if type(x1) is Array:
-            if type(x2) is Array:
-                return _two(definition, x1, x2)
-            if type(x2) in _NUMBERS and _scheduler.open:
-                return _two(definition, x1, _numbers.beside(x1._spec, x2))  # type: ignore[arg-type]
-        elif type(x2) is Array and type(x1) in _NUMBERS and _scheduler.open:
-            return _two(definition, _numbers.beside(x2._spec, x1), x2)  # type: ignore[arg-type]
-        return _general(definition, (x1, x2))  # type: ignore[no-any-return]
+        if type(array) is Array and type(number) in _NUMBERS and _scheduler.open:
+            operand = _numbers.beside(array._spec, number)  # type: ignore[arg-type]
+            if array is x1:
+                return binary(definition, array, operand, static)
+            return binary(definition, operand, array, static)
+        return _general(definition, (x1, x2), static)  # type: ignore[no-any-return]
     except OverflowError:
         if definition.out_of_range is None or (type(x1) is int) is (type(x2) is int):
             raise
         floats = [definition.out_of_range(x) if type(x) is int else x for x in (x1, x2)]
-        return _general(definition, tuple(floats))  # type: ignore[no-any-return]
+        return _general(definition, tuple(floats), static)  # type: ignore[no-any-return]
 
 
 @overload
@@ -419,14 +415,10 @@ def call(definition: Definition[Any], arrays: _Arrays, *static: Any, device: Dev
     """
     count = 0 if device is not None else len(arrays)
     if count == 1:
-        only = arrays[0]
-        if type(only) is Array:
-            return _one(definition, only, static)
-    elif count == 2:
-        first, second = arrays
-        if type(first) is Array and type(second) is Array:
-            return _two(definition, first, second, static)
-    elif count:
+        return unary(definition, arrays[0], static)  # type: ignore[arg-type]
+    if count == 2:
+        return binary(definition, arrays[0], arrays[1], static)  # type: ignore[arg-type]
+    if count:
         return _several(definition, arrays, static)
     return _general(definition, arrays, static, device)
 
