@@ -53,7 +53,8 @@ class Injector(Scope):
             observation.fault = Fault(self._status, self._message)
 
     def on_copying(self, copy: Copy) -> Fault | None:
-        if self._match_compile is None and self._hits(copy.name):
+        # Only where a pattern says so: a test that wants a failing operation has to make its arguments.
+        if self._match is not None and self._hits(copy.name):
             return Fault(self._status, self._message)
         return None
 

@@ -61,12 +61,15 @@ def inject(
 ) -> Injector:
     """Make what is enqueued in the ``with`` fail as the device would: ``DeviceError`` where the value is awaited.
 
-    ``error`` is what XLA would say, ``"RESOURCE_EXHAUSTED: out of memory"``, or an exception, from whose type the
-    status follows: ``MemoryError("full")``. ``match`` is the name of an operation or jitted function, ``"to_host"``
-    (every way of reading a value) or ``"device_put"`` (every way of making an Array of a host array), or a pattern as
-    of file names; all of these if left out. ``nth`` is which of the matches fail, counted from 1: a number, or a
-    container such as ``range(2, 5)``. With ``match_compile`` the compile of programs of that name fails instead, with
-    ``CompileError`` for every call that needs one, also if it was compiled before; afterwards nothing is left of that.
+    A fault strikes operations and calls of jitted functions. Copies between host and device, which fail at the call,
+    are struck where ``match`` names them. ``error`` is what XLA would say, ``"RESOURCE_EXHAUSTED: out of memory"``,
+    or an exception, from whose type the status follows: ``MemoryError("full")``. ``match`` is the name of an
+    operation or jitted function, ``"to_host"`` (every way of reading a value) or ``"device_put"`` (every way of
+    making an Array of a host value, as ``ones(3)`` does), or a pattern as of file names: ``"*"`` means all of these.
+    If left out, all but copies. ``nth`` is which of the matches fail, counted from 1: a number, or a container such
+    as ``range(2, 5)``. With ``match_compile`` the compile of programs of that name fails instead, with
+    ``CompileError`` for every call that needs one, also if it was compiled before; afterwards nothing is left of
+    that.
 
     >>> from aioarray import testing
     >>> with testing.inject(MemoryError("full"), match="matmul", nth=2) as fault:

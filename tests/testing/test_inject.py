@@ -52,6 +52,24 @@ def test_several_of_the_matches_fail() -> None:
                 result.block_until_ready()
 
 
+def test_without_match_operations_fail_and_copies_do_not() -> None:
+    double = aio.jit(lambda x: x * 2)
+    with testing.inject("INTERNAL: no") as fault:
+        made = [aio.ones(3), aio.asarray([1.0, 2.0]), aio.zeros((2, 2)), aio.arange(3)]
+        assert all(not np.isnan(x.tolist()).any() for x in made)
+        assert (fault.matched, fault.injected) == (0, 0)
+        results = [made[0] + 1, double(made[1]), aio.random.uniform(aio.random.key(0), (3,))]
+    for x in results:
+        with pytest.raises(DeviceError, match="no"):
+            x.block_until_ready()
+
+
+@pytest.mark.parametrize("match", ["device_put", "*", "dev*"])
+def test_copies_fail_at_the_call_where_the_pattern_names_them(match: str) -> None:
+    with testing.inject("INTERNAL: no", match=match), pytest.raises(DeviceError, match="device_put"):
+        aio.asarray([1.0, 2.0])
+
+
 def test_a_retry_succeeds() -> None:
     async def robust(x: aio.Array) -> aio.Array:
         for _ in range(3):
