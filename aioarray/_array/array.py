@@ -273,6 +273,8 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
             self._pending, self._buffer = other._pending, None
         else:
             self._buffer, self._pending = other._buffer, None
+        if self._spec.nbytes >= _xla.LARGE:
+            self._remains = other._remains  # shared, so that the value is handed over when both have gone
         self._awaited = other._awaited
 
     # Operators

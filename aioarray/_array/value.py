@@ -17,6 +17,7 @@ from .._dispatch import copies
 from .._dispatch.operands import deleted_error
 from .._engine import Pending
 from . import formatting, sync_reads
+from .remains import Remains
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -35,10 +36,12 @@ replacing: Final = threading.RLock()
 class Value:
     """The part of ``Array`` that has, or will have, the value."""
 
-    __slots__ = ("_awaited", "_buffer", "_pending", "_spec")
+    # Cleared in this order when an Array goes: `_remains` after what else holds the value.
+    __slots__ = ("_awaited", "_buffer", "_pending", "_remains", "_spec")
 
     _buffer: Buffer | None  # ready, or None
     _pending: Pending | None  # while it is not ready, or when it failed
+    _remains: Remains | None  # unset unless the value is large
 
     def __init__(self, spec: ArraySpec, value: Buffer | Pending | None, awaited: bool = False) -> None:
         self._spec = spec
@@ -49,6 +52,8 @@ class Value:
             self._buffer = value
             self._pending = None
         self._awaited = awaited  # the program has waited for it, or it was made of a host value
+        if spec.nbytes >= _xla.LARGE and value is not None:
+            self._remains = Remains(value, spec.nbytes)
 
     if TYPE_CHECKING:
 
@@ -70,6 +75,8 @@ class Value:
         """
         self._buffer = None
         self._pending = None
+        if self._spec.nbytes >= _xla.LARGE:
+            self._remains = None
 
     async def to_host(self) -> np.ndarray:
         """The value as a read-only ``numpy.ndarray``; copies, where the device needs it, off the loop."""

@@ -71,6 +71,7 @@ class Engine:
             config.call_when_overridden(self.scheduler.close_fast_path)
             self.threads.open([*self.scheduler.first_threads(), *self.compiler.first_threads()])
             Failure.report = self.threads.log
+            _xla.freeing.begin(self.threads.call_soon)
             _xla.host_memory.keep(self.threads.call_soon, self.scheduler.timer.call_at)
             self.scheduler.start(fast_path=not config.overridden())
             self._started = True
@@ -81,6 +82,7 @@ class Engine:
             self.compiler.close()
             self.scheduler.close()
             Failure.report = log
+            _xla.freeing.end()
             self.threads.join()
             self.scheduler.close()  # a worker may have been about to launch something
             _xla.end()
@@ -90,6 +92,7 @@ class Engine:
         self.compiler.after_fork_in_child()
         self.programs.after_fork_in_child()
         self.threads.after_fork_in_child()
+        _xla.freeing.end()
         _xla.host_memory.after_fork_in_child()
         Failure.report = _leave_to_the_parent
 

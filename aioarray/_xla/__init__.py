@@ -53,12 +53,14 @@ from .dlpack import can_export_read_only, from_dlpack, to_dlpack
 from .ending import end
 from .errors import ForeignError, translate
 from .executable import Cost, Executable, Memory, compile, default_options, deserialize, result_handlers
+from .freeing import LARGE, freeing
 from .reuse import host_memory
 from .streams import get_stream, set_stream
 from .version import check_version
 
 __all__ = [
     "DYNAMIC",
+    "LARGE",
     "Buffer",
     "Cost",
     "Device",
@@ -85,6 +87,7 @@ __all__ = [
     "end",
     "error_buffer",
     "find_device",
+    "freeing",
     "from_dlpack",
     "get_client",
     "get_stream",

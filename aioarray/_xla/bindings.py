@@ -172,7 +172,10 @@ def host_view(buffer: Buffer, dtype: np.dtype[Any]) -> tuple[np.ndarray[Any, Any
 # collection inside it may run a finalizer that deletes another Buffer. Held by any thread, never while waiting.
 _deleting = threading.RLock()
 
-if available and parse(str(installed_version)) < (0, 12):
+# Whether `delete` stops nobody else.
+DELETES_ALONE = not available or parse(str(installed_version)) >= (0, 12)
+
+if not DELETES_ALONE:
 
     def is_ready(buffer: Buffer) -> bool:
         """Whether a Buffer is finished, with a value or an error; True for a deleted one."""

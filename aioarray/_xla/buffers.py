@@ -14,6 +14,7 @@ import numpy as np
 from . import bindings
 from .bindings import Buffer, Sharding, SpecLike, _jax, is_ready
 from .client import Device, get_client
+from .freeing import LARGE, freed_elsewhere
 from .reuse import LARGE_BYTES, host_memory
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def to_numpy(buffer: Buffer, spec: SpecLike) -> np.ndarray[Any, Any]:
     flags = array.flags
     if flags.writeable:
         flags.writeable = False
-    return array
+    return array if array.nbytes < LARGE else freed_elsewhere(array)
 
 
 def wait(buffer: Buffer) -> None:
