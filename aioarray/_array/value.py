@@ -41,7 +41,7 @@ class Value:
 
     _buffer: Buffer | None  # ready, or None
     _pending: Pending | None  # while it is not ready, or when it failed
-    _remains: Remains | None  # unset unless the value is large
+    _remains: Remains | None  # unset unless the value is large; shared by copies
 
     def __init__(self, spec: ArraySpec, value: Buffer | Pending | None, awaited: bool = False) -> None:
         self._spec = spec
@@ -52,7 +52,8 @@ class Value:
             self._buffer = value
             self._pending = None
         self._awaited = awaited  # the program has waited for it, or it was made of a host value
-        if spec.nbytes >= _xla.LARGE and value is not None:
+        # What was made of a host value is in memory that is kept for the next one.
+        if spec.nbytes >= _xla.LARGE and not awaited and value is not None:
             self._remains = Remains(value, spec.nbytes)
 
     if TYPE_CHECKING:
