@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
+from sys import getrefcount
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Union, overload
 
 import numpy as np
@@ -16,6 +17,7 @@ from .._dispatch.operands import common_device, host_operand
 from .._dispatch.programs import Alias, find_program
 from .._dispatch.scalars import Numbers, checked_scalar, is_scalar, position_dtype, scalar_dtypes, scalar_operand
 from .._engine import engine, pass_ready, wait
+from .._graph import array_spec
 from .._ops import arithmetic, bitwise, comparison, masking, modular, products
 from .._ops.in_place import in_place
 from .._ops.subscripts import getitem, setitem
@@ -25,6 +27,8 @@ from .exchange import Exchange
 from .host_reads import HostReads
 from .metadata import Metadata
 from .methods import ArrayMethods
+from .pickling import forked_result
+from .temporaries import TEMPORARY, warn_if_lost
 from .tracing import Trace, tracing
 from .value import Value, replacing
 
@@ -70,6 +74,21 @@ def _binary_operator(definition: Definition[Node]) -> _Binary:
         if isinstance(other, (Array, *_OPERANDS)):
             return binary(definition, self, other)
         return NotImplemented  # type: ignore[no-any-return]
+
+    return operator
+
+
+def _equality_operator(definition: Definition[Node], sign: str) -> _Binary:
+    compare = _binary_operator(definition)
+
+    def operator(self: Array, other: ArrayLike) -> Array:
+        if type(other) is list or type(other) is tuple:
+            # Refused as by the other operators; Python would take NotImplemented for "not equal".
+            raise TypeError(
+                f"{definition.name}: an Array {sign} a {type(other).__name__} is neither elementwise nor one answer; "
+                f"write x {sign} aio.asarray(...), aio.array_equal(x, ...) or x.tolist() {sign} [...]"
+            )
+        return compare(self, other)
 
     return operator
 
@@ -195,10 +214,13 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
         return Array(spec, _xla.copy_to_device(self._buffer, spec, target))
 
     def __copy__(self) -> Array:
-        return Array(self._spec, self._buffer if self._pending is None else self._pending, self._awaited)
+        copy = Array(self._spec, self._buffer if self._pending is None else self._pending, self._awaited)
+        if self._spec.nbytes >= _xla.LARGE:
+            copy._remains = getattr(self, "_remains", None)
+        return copy
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return from_host, (self._host_value("pickling"),)
+        return restore, (self._host_value("pickling"),)
 
     # Indexing
 
@@ -222,6 +244,8 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
         return call(getitem, (self, *arrays), static)
 
     def __setitem__(self, index: Any, value: ArrayLike, /) -> None:
+        if getrefcount(self) == TEMPORARY:
+            warn_if_lost(index)
         self._update(lambda: self.at[index].set(value))
 
     @property
@@ -274,7 +298,7 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
         else:
             self._buffer, self._pending = other._buffer, None
         if self._spec.nbytes >= _xla.LARGE:
-            self._remains = other._remains  # shared, so that the value is handed over when both have gone
+            self._remains = getattr(other, "_remains", None)
         self._awaited = other._awaited
 
     # Operators
@@ -283,8 +307,8 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
     __pos__: ClassVar[_Unary] = _unary_operator(arithmetic.positive)
     __abs__: ClassVar[_Unary] = _unary_operator(arithmetic.abs)
     __invert__: ClassVar[_Unary] = _unary_operator(bitwise.bitwise_invert)
-    __eq__: ClassVar[_Binary] = _binary_operator(comparison.equal)  # type: ignore[assignment]
-    __ne__: ClassVar[_Binary] = _binary_operator(comparison.not_equal)  # type: ignore[assignment]
+    __eq__: ClassVar[_Binary] = _equality_operator(comparison.equal, "==")  # type: ignore[assignment]
+    __ne__: ClassVar[_Binary] = _equality_operator(comparison.not_equal, "!=")  # type: ignore[assignment]
     __lt__: ClassVar[_Binary] = _binary_operator(comparison.less)
     __le__: ClassVar[_Binary] = _binary_operator(comparison.less_equal)
     __gt__: ClassVar[_Binary] = _binary_operator(comparison.greater)
@@ -496,6 +520,13 @@ def from_host(value: np.ndarray, device: Device | None = None, copy: bool = True
     if recording is not None and value.nbytes <= CONSTANT_BYTES and device in (None, recording.device):
         return recording.constant(value)
     return Array(*host_operand(value, device, copy), True)
+
+
+def restore(value: np.ndarray) -> Array:
+    """An Array that was pickled; in a forked child, one whose use raises ``ForkedProcessError``."""
+    if _xla.is_forked():
+        return Array(array_spec(value.shape, value.dtype, _xla.inherited_device()), forked_result())
+    return from_host(value)
 
 
 def _scalar(value: Scalar, dtype: DType, device: Device | None, weak: bool = True) -> Array:

@@ -21,6 +21,7 @@
     Warning
      └── UserWarning
           ├── CompileBudgetWarning                      like CompileBudgetError, as a warning
+          ├── LostAssignmentWarning                     an assignment had no effect
           └── SyncReadWarning                           like SyncReadError, as a warning
 
 Wrong shapes, dtypes and axes are no part of it: they raise ``ValueError``, ``TypeError`` or ``IndexError`` at
@@ -81,6 +82,10 @@ class CompileBudgetError(AioArrayError, RuntimeError):
 
 class CompileBudgetWarning(UserWarning):
     """A function was compiled for more shapes than its budget allows (budgets that warn)."""
+
+
+class LostAssignmentWarning(UserWarning):
+    """An assignment had no effect: it went into an Array that nothing else holds, as ``x[0]`` in ``x[0][1] = 5``."""
 
 
 class DeletedArrayError(AioArrayError, RuntimeError):

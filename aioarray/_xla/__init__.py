@@ -45,6 +45,7 @@ from .client import (
     devices,
     find_device,
     get_client,
+    inherited_device,
     is_forked,
     stop_daemon_thread,
 )
@@ -92,6 +93,7 @@ __all__ = [
     "get_client",
     "get_stream",
     "host_memory",
+    "inherited_device",
     "installed_version",
     "is_forked",
     "is_ready",

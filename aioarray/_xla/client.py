@@ -94,7 +94,7 @@ class Device:
         return self
 
     def __reduce__(self) -> tuple[Callable[[str], Device], tuple[str]]:
-        return find_device, (self._name,)
+        return _restored_device, (self._name,)
 
 
 class _Process:
@@ -202,6 +202,16 @@ def find_device(name: str) -> Device:
         if name in (device._name, device.platform):
             return device
     raise ValueError(f"no device {name!r}: this process has {', '.join(map(str, known))}")
+
+
+def inherited_device() -> Device:
+    """In a forked child, which must not use it: the default device of the parent."""
+    return _process.devices[0]
+
+
+def _restored_device(name: str) -> Device:
+    """What an unpickled Device is; in a forked child too, where whoever uses it is told."""
+    return inherited_device() if _process.forked else find_device(name)
 
 
 def _create_in_nice_thread() -> Any:

@@ -98,6 +98,48 @@ if __name__ == "__main__":
 """
 
 
+# An Array among the arguments, and one among what it closes over: the caller sees the error, whoever runs the workers.
+PICKLED = """
+import concurrent.futures, multiprocessing, pickle, sys, warnings
+warnings.simplefilter("ignore", DeprecationWarning)
+import numpy as np
+import aioarray as aio
+
+def use(how, x):
+    uses = dict(
+        add=lambda: x + 1,
+        read=lambda: np.asarray(x),
+        wait=lambda: x.block_until_ready(),
+        item=lambda: float(x[0]),
+        jit=lambda: aio.jit(lambda y: y * 2)(x),
+        again=lambda: pickle.dumps(x),
+    )
+    uses[how]()
+
+def show(x, device):
+    return x.shape, str(x.dtype), repr(x), str(device), x.is_ready()
+
+if __name__ == "__main__":
+    x = aio.asarray([1.0, 2.0])
+    x.block_until_ready()
+    fork = multiprocessing.get_context("fork")
+    with fork.Pool(2) as pool:
+        for how in "add read wait item jit again".split():
+            try:
+                pool.apply(use, (how, x))
+            except aio.errors.ForkedProcessError as error:
+                assert "spawn" in str(error), error
+            else:
+                raise AssertionError(how)
+        print(*pool.apply(show, (x, x.device)))
+    with concurrent.futures.ProcessPoolExecutor(1, fork) as pool:
+        try:
+            pool.submit(use, "add", {"x": [x]}["x"][0]).result()
+        except aio.errors.ForkedProcessError as error:
+            print("told", pool.submit(len, "abc").result())
+"""
+
+
 def run(code: str, *arguments: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=100, cwd=ROOT, check=False
@@ -130,3 +172,19 @@ def test_multiprocessing(method: str, expected: list[object], tmp_path_factory: 
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"{expected}\n"
+
+
+def test_pickled_arrays_raise_in_a_forked_pool_where_they_are_used(tmp_path_factory: pytest.TempPathFactory) -> None:
+    script = tmp_path_factory.mktemp("fork") / "script.py"
+    script.write_text(PICKLED)
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True, text=True, timeout=100, cwd=ROOT, check=False,
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert done.stdout.splitlines() == [
+        "(2,) float32 Array(shape=(2,), dtype=float32, device=cpu:0, failed) cpu:0 True",
+        "told 3",
+    ]
