@@ -71,6 +71,13 @@ def explain(parameters: list[inspect.Parameter] | None, new: tuple[Any, ...], ot
     return "; ".join(nearest) + ". Pad what varies to a few sizes (see jit's buckets), or mark it static"
 
 
+def differ_in_shape_alone(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+    """Whether two keys are equal but for the shapes of the arguments, which may be equal too."""
+    if one[0] != other[0] or one[2:] != other[2:] or len(one[1]) != len(other[1]):
+        return False
+    return all(a.dtype == b.dtype and a.weak == b.weak for a, b in zip(one[1], other[1], strict=True))
+
+
 def _count(differences: list[str]) -> int:
     return len(differences)
 

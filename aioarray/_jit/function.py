@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -16,11 +16,12 @@ from .._dispatch.operands import common_device
 from .._dispatch.programs import make_program
 from .._dispatch.scalars import is_scalar, scalar_operand
 from .._engine import engine
+from .._engine.budget import exceeded
 from .._graph import ArraySpec, Graph, array_spec
 from .ahead import Compiled, Lowered
 from .buckets import Axes, Buckets, Padded
 from .donation import give_up
-from .entries import Entry, explain, leaf_names
+from .entries import Entry, differ_in_shape_alone, explain, leaf_names
 from .objects import State, is_tree, state_of
 from .shapes import ShapeDtype
 from .signature import Names, Positions, argument_names, mark, parameters_of, select
@@ -36,6 +37,10 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _scheduler = engine.scheduler
+
+
+# A function called with so many shapes is told of once.
+MANY_SHAPES: Final = 32
 
 
 class Arguments(NamedTuple):
@@ -99,6 +104,7 @@ class JitFunction(Generic[P, R]):
             )
         self._max_programs = max_programs
         self._built = 0  # programs, evicted ones too
+        self._told = False  # that they are many
         # Replaced when there is a program, and so jaxlib has been loaded.
         self._flatten: Callable[[Any], tuple[list[Any], TreeDef]] = trees.flatten
         self._buckets: Buckets | None = None
@@ -189,6 +195,7 @@ class JitFunction(Generic[P, R]):
         entry = self.programs.get(key)
         if entry is None:
             entry = self._build(key, arguments, self._trace(key, arguments))
+            self._tell_of_many_shapes(key)
         elif entry.program is not None:
             entry.program.used = True
         return self._run(entry, key, arrays)
@@ -409,6 +416,20 @@ class JitFunction(Generic[P, R]):
         self._built += added is entry
         self._flatten = trees.flattener()
         return added
+
+    def _tell_of_many_shapes(self, key: tuple[Any, ...]) -> None:
+        """Warn, once, where calls have made many programs that differ in shapes alone."""
+        if self._told or self._buckets is not None or self._built % MANY_SHAPES:
+            return
+        alike = sum(1 for other in list(self.programs) if differ_in_shape_alone(other, key))
+        if alike >= MANY_SHAPES:
+            self._told = True
+            exceeded(
+                "warn",
+                f"{self.name} has been compiled for {alike} shapes of its arguments, each of which takes time and "
+                "memory: let jit pad them to a few sizes, jit(buckets=..., bucket_axes=...), or give it arguments of "
+                "few shapes; jit(max_programs=...) makes it an error",
+            )
 
     def _donated_leaves(self, arguments: Arguments) -> tuple[int, ...]:
         if not self._donated:

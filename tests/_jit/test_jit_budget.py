@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -156,3 +157,35 @@ def test_what_was_enqueued_before_the_freeze_still_compiles() -> None:
     result = aio.jit(lambda x: aio.exp(x) + 68.5)(aio.zeros(3))
     aio.compile_cache.freeze()
     assert float(result.block_until_ready().tolist()[0]) == 69.5
+
+
+# Many shapes, without any budget
+
+
+def test_many_shapes_are_told_of_once() -> None:
+    @aio.jit
+    def doubled(x: aio.Array) -> aio.Array:
+        return x * 2
+
+    with pytest.warns(
+        aio.errors.CompileBudgetWarning, match=r"doubled has been compiled for 32 shapes.*buckets="
+    ) as told:
+        [doubled(aio.zeros(n)) for n in range(1, 66)]
+    assert len(told) == 1
+    assert told[0].filename == __file__
+
+
+def test_other_programs_are_not_many_shapes() -> None:
+    @functools.partial(aio.jit, static_argnames="k")
+    def power(x: aio.Array, k: int) -> aio.Array:
+        return x * k
+
+    @aio.jit(buckets={"n": (64,)}, bucket_axes={"x": ("n",)})
+    def padded(x: aio.Array) -> aio.Array:
+        return x * 2
+
+    for n in range(1, 40):
+        power(aio.zeros(2), k=n)
+        padded(aio.zeros(n))
+    for n in range(1, 32):
+        power(aio.zeros(n), k=0)
