@@ -15,6 +15,7 @@ from .._base import config, dtypes
 from .._dispatch.exchange import dlpack_operand, host_value
 from .._ops import creation, data_types, manipulation
 from ._arguments import DeviceLike, DTypeLike, Shape, device_of, dtype_of, shape_of
+from ._ranges import exact_range
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -308,8 +309,9 @@ def arange(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
 ) -> Array:
-    """Numbers from ``start`` (0 if only one bound is given) to below ``stop``, ``step`` apart, as NumPy makes them.
+    """Numbers from ``start`` (0 if only one bound is given) to below ``stop``, ``step`` apart.
 
+    Each is ``start + i * step`` exactly, rounded once: not as NumPy's, whose steps are rounded to the dtype before.
     Of the default integral dtype if all three are integers, else of the default real one. ``ValueError`` if ``step``
     is 0.
 
@@ -328,12 +330,18 @@ def arange(
         whole = all(isinstance(x, int) for x in (start, stop, step))
         target = dtypes.default_for_rank(1 if whole else 2)
     length = _arange_length(start, stop, step)
+    whole = isinstance(start, int) and isinstance(step, int)
     if _small((length,), target):
-        return _fresh(np.arange(start, stop, step, dtype=target), device)
-    first, second = np.asarray(start).astype(target), np.asarray(start + step).astype(target)
-    wide = np.dtype("float32") if target in dtypes.REAL_FLOATING and target.itemsize < 4 else target
-    delta = second.astype(wide) - first.astype(wide)
-    return call(creation.arange, (first, delta), length, target, device=device_of(device))
+        if whole and target in dtypes.INTEGRAL:
+            return _fresh(np.arange(start, stop, step, dtype=target), device)
+        return _fresh(exact_range(start, step, length, target), device)
+    wide = dtypes.float64
+    if whole and target in dtypes.INTEGRAL:
+        wide = target
+    elif whole and max(abs(start), abs(start + step * length)) < 2**62:
+        wide = dtypes.int64
+    operands = (np.asarray(start).astype(wide), np.asarray(step).astype(wide))
+    return call(creation.arange, operands, length, target, device=device_of(device))
 
 
 def _arange_length(start: float, stop: float, step: float) -> int:

@@ -5,20 +5,27 @@ Those are nodes, not static: a range from 1 is then the program of one from 2.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from .._base import dtypes
 from .._graph import Node, definition
+from ._compensated import two_sum
 from ._primitives import (
+    absolute,
     add,
     barrier,
+    bit_and,
+    bitcast,
     divide,
     equal,
     floor,
     greater_equal,
     iota,
+    less,
     less_equal,
     multiply,
+    not_equal,
     select,
     subtract,
 )
@@ -70,14 +77,64 @@ def full_like(x: Node, value: Node, dtype: DType) -> Node:
 
 @definition
 def arange(start: Node, step: Node, length: int, dtype: DType) -> Node:
-    """``start + i * step`` for i below ``length``; ``step`` is the difference of the first two elements in ``dtype``.
+    """``start + i * step`` for i below ``length``, each the exact value rounded once to ``dtype``.
 
-    NumPy rounds the first two elements to ``dtype`` and continues with their difference; so does this.
+    Both are integers, int64 or of ``dtype``, or both float64.
     """
-    wide = dtypes.float32 if dtype in dtypes.REAL_FLOATING and dtype.itemsize < 4 else dtype
-    places = convert(iota((length,), dtypes.int64, 0), wide)
-    steps = _rounded(multiply(places, broadcast_to(convert(step, wide), (length,))))
-    return convert(add(broadcast_to(convert(start, wide), (length,)), steps), dtype)
+    shape = (length,)
+    places = iota(shape, dtypes.int64, 0)
+    if start.dtype in dtypes.INTEGRAL:
+        values = add(multiply(convert(places, start.dtype), broadcast_to(step, shape)), broadcast_to(start, shape))
+        if dtype not in dtypes.REAL_FLOATING:
+            return convert(values, dtype)
+        near = convert(values, dtypes.float64)
+        return _rounded_once(near, convert(subtract(values, convert(near, values.dtype)), dtypes.float64), dtype)
+    # Halves of the factors make products of at most 53 bits, which are exact.
+    high = bitcast(bit_and(bitcast(step, dtypes.int64), _HIGH_BITS), dtypes.float64)
+    halves = [broadcast_to(part, shape) for part in (high, subtract(step, high))]
+    low_places = bit_and(places, _LOW_PLACES)
+    parts = [low_places] if length <= _LOW_PLACES else [low_places, subtract(places, low_places)]
+    products = [multiply(convert(part, dtypes.float64), half) for part in reversed(parts) for half in halves]
+    total, errors = products[0], []
+    # What might be a constant is hidden: jaxlib 0.10 rewrites (x + c) - c to x.
+    hidden = select(not_equal(total, total), total, broadcast_to(start, shape))
+    for term in (*products[1:], hidden):
+        total, error = two_sum(total, term)
+        errors.append(error)
+    rest, lost = errors[0], None
+    for error in errors[1:]:
+        rest, error = two_sum(rest, error)
+        lost = error if lost is None else add(lost, error)
+    total, rest = two_sum(total, rest)
+    return _rounded_once(total, rest if lost is None else add(rest, lost), dtype)
+
+
+_HIGH_BITS = -1 << 27
+_LOW_PLACES = (1 << 26) - 1
+
+
+def _rounded_once(near: Node, rest: Node, dtype: DType) -> Node:
+    """``near + rest`` in ``dtype``; ``near`` is the sum rounded to float64. Zeros of ``rest`` say that it is exact."""
+    if dtype == dtypes.float64:
+        return near
+    odd = _to_odd(near, rest)
+    if dtype not in dtypes.REAL_FLOATING or dtype == dtypes.float32:
+        return convert(odd, dtype)
+    single = convert(odd, dtypes.float32)
+    return convert(_to_odd(single, subtract(odd, convert(single, dtypes.float64))), dtype)
+
+
+def _to_odd(near: Node, rest: Node) -> Node:
+    """``near + rest`` rounded to the neighbour whose last bit is 1, which a second rounding rounds as the sum itself
+    (Boldo and Melquiond, "When double rounding is odd").
+    """
+    bits = bitcast(near, dtypes.int64 if near.dtype == dtypes.float64 else dtypes.int32)
+    outwards = equal(less(rest, 0), less(near, 0))
+    moved = bitcast(select(outwards, add(bits, 1), subtract(bits, 1)), near.dtype)
+    inexact = bit_and(not_equal(rest, 0), equal(rest, rest))
+    finite = less(absolute(near), math.inf)
+    even = equal(bit_and(bits, 1), 0)
+    return select(bit_and(bit_and(inexact, finite), even), moved, near)
 
 
 def _rounded(product: Node) -> Node:

@@ -237,7 +237,19 @@ def test_like_another() -> None:
 def test_arange(arguments: tuple[float, ...]) -> None:
     x = aio.arange(*arguments)
     dtype = "int32" if all(isinstance(a, int) for a in arguments) else "float32"
-    assert_array_equal(np.asarray(x), np.arange(*arguments, dtype=dtype), strict=True)
+    assert_array_equal(np.asarray(x), np.arange(*arguments).astype(dtype), strict=True)
+
+
+@pytest.mark.usefixtures("where")
+def test_elements_of_ranges_are_rounded_once() -> None:
+    for wrap in (lambda f: f, aio.jit):
+        assert wrap(lambda: aio.arange(1000.0, 1001.0, 0.001))()[-1] == np.float32(1000.999)
+        steps = wrap(lambda: aio.arange(1e6, 1e6 + 10, 0.03))()
+        assert_array_equal(np.asarray(steps), (1e6 + 0.03 * np.arange(334)).astype(np.float32))
+        whole = wrap(lambda: aio.arange(256, 270, dtype="bfloat16"))()
+        assert whole.tolist() == [256, 256, 258, 260, 260, 260, 262, 264, 264, 264, 266, 268, 268, 268]
+        for grid in (aio.mgrid, aio.ogrid):
+            assert wrap(lambda grid=grid: grid[1000.0:1001.0:0.001])()[-1] == np.float32(1000.999)
 
 
 @pytest.mark.usefixtures("where")

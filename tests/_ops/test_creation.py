@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import ml_dtypes
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from aioarray._functions._ranges import exact_range
 from aioarray._ops import creation
 from tests._ops.evaluate import evaluate
 
@@ -24,19 +26,41 @@ def test_constants() -> None:
     assert evaluate(creation.full_like, np.ones((2, 1)), np.int8(3), static=(F32,)).tolist() == [[3], [3]]
 
 
-def numpy_step(start: float, step: float, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
-    first, second = np.asarray(start).astype(dtype), np.asarray(start + step).astype(dtype)
-    wide = np.float32 if np.dtype(dtype).itemsize < 4 else dtype
-    return first, second.astype(wide) - first.astype(wide)
+def nearest(value: Fraction, dtype: np.dtype) -> np.ndarray:
+    """``value`` in ``dtype``, rounded once; the even one of two that are equally near."""
+    near = np.asarray(float(value)).astype(dtype)
+    bits = near.view(f"int{8 * near.itemsize}")
+    around = [(bits + np.asarray(k, bits.dtype)).view(dtype) for k in (-1, 0, 1)]
+    with np.errstate(all="ignore"):
+        finite = [x for x in around if np.isfinite(x.astype(np.float64))]
+    return min(finite, key=lambda x: (abs(Fraction(float(x)) - value), int(x.view(bits.dtype)) % 2))
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", ml_dtypes.bfloat16])
-@pytest.mark.parametrize(("start", "step"), [(0, 0.1), (-3.7, 0.37), (5, -0.3), (1, 3)])
-def test_arange_of_reals(start: float, step: float, dtype: Any) -> None:
-    count = 3000
-    expected = np.arange(start, start + step * (count - 0.5), step, dtype=dtype)
-    got = evaluate(creation.arange, *numpy_step(start, step, dtype), static=(count, np.dtype(dtype)))
-    assert_array_equal(got.astype(np.float64), expected.astype(np.float64))
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn])
+@pytest.mark.parametrize(
+    ("start", "step"),
+    [(0.0, 0.1), (-3.7, 0.37), (5.0, -0.3), (1000.0, 0.001), (1 / 3, -1e-3), (256, 1), (1.0, 3.0), (0.1, 1e-17)],
+)
+def test_arange_of_reals_is_exact_and_rounded_once(start: float, step: float, dtype: Any) -> None:
+    target = np.dtype(dtype)
+    if target.itemsize == 1 and max(start, 100 * step) > 200:
+        start /= 256  # within its range
+    count = 400 if target.itemsize > 1 else 100
+    expected = [nearest(Fraction(start) + i * Fraction(step), target) for i in range(count)]
+    kind = np.int64 if isinstance(start, int) else np.float64
+    got = evaluate(creation.arange, np.asarray(start, kind), np.asarray(step, kind), static=(count, target))
+    assert_array_equal(got.astype(np.float64), np.asarray(expected).astype(np.float64))
+    assert_array_equal(exact_range(start, step, count, target).astype(np.float64), got.astype(np.float64))
+
+
+def test_arange_far_out_and_of_integers_beyond_what_the_dtype_holds() -> None:
+    (last,) = evaluate(creation.arange, np.float64(0.1), np.float64(0.3), static=((1 << 26) + 3, F32))[-1:]
+    assert last == nearest(Fraction(0.1) + ((1 << 26) + 2) * Fraction(0.3), F32)
+    start = 2**60 + 2**36 + 1  # above the half of float32's step there
+    (first,) = evaluate(creation.arange, np.int64(start), np.int64(1), static=(1, F32))
+    assert first == nearest(Fraction(start), F32)
+    halves = evaluate(creation.arange, np.float64(-1.0), np.float64(0.5), static=(6, np.dtype("int32")))
+    assert halves.tolist() == [-1, 0, 0, 0, 1, 1]
 
 
 @pytest.mark.parametrize("dtype", ["int32", "int64", "uint8"])
