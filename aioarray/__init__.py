@@ -31,6 +31,7 @@ from ._array.trees import register_tree_node as register_tree_node
 from ._base import scalar_types
 from ._base.config import default_dtypes as default_dtypes
 from ._base.scalar_types import *
+from ._engine.priority import priority as priority
 from ._functions import *
 from ._functions.inspection import __array_namespace_info__ as __array_namespace_info__
 from ._jit import ShapeDtype as ShapeDtype
@@ -87,6 +88,7 @@ else:
         "nan",
         "newaxis",
         "pi",
+        "priority",
         "register_tree_node",
         "sync_reads",
         "warmup",

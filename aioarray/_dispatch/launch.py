@@ -55,9 +55,9 @@ def _timed(program: Program) -> Callable[[Any], Any]:
 
 
 def fast_entry(program: Program) -> FastEntry | None:
-    """The entry of ``program``; None if it is not compiled, is dear, or can fail while it runs."""
+    """The entry of ``program``; None if it is not compiled, is dear, runs long, or can fail while it runs."""
     launch_class = program.launch_class
-    if launch_class is None or program.may_fail or launch_class.current == DEAR:
+    if launch_class is None or program.may_fail or launch_class.current == DEAR or launch_class.level:
         return None
     return FastEntry(program)
 

@@ -147,6 +147,10 @@ class Compiler:
             if waiter in waiters:
                 waiters.remove(waiter)
 
+    def leave_fast_path(self, program: Program) -> None:
+        """Have the calls of ``program`` come through the scheduler again."""
+        self._programs.leave_fast_path(program)
+
     def forget_recent(self) -> None:
         """Let go of executables that no cached program holds."""
         self._recent.clear()

@@ -41,7 +41,7 @@ class Endings:
             )
         launch.state = FINISHED
         launch.observer.finished(failure)
-        self._window.flying.pop(launch, None)
+        self._window.land(launch)
         launch.sources = []
         if failure is None:
             self._counts.finished += 1
@@ -64,7 +64,7 @@ class Endings:
         """``launch`` has its value, ``pending``; nobody waits for anything."""
         launch.state = FINISHED
         launch.only = pending.launch = None
-        self._window.flying.pop(launch, None)
+        self._window.land(launch)
         self._counts.finished += 1
 
     def fail_queued(self, launch: Launch, failure: Failure, woken: list[Waiter]) -> None:

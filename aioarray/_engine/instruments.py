@@ -34,6 +34,7 @@ class Observation(Observer):
         "__weakref__",
         "awaited",
         "begun",
+        "behind",
         "delay",
         "enqueued",
         "failure",
@@ -74,6 +75,7 @@ class Observation(Observer):
         self.held: bool = False
         self.runnable_at: float | None = None  # inputs and executable were there
         self.window_was_full: bool = False  # when it became runnable, or before it was launched
+        self.behind: str | None = None  # what it waited behind, where it could be made before it was
         self.fillings: int = 0  # of the window, when it became runnable
         self.begun: float | None = None  # the call into PJRT
         self.returned: float | None = None  # the end of that call
@@ -87,14 +89,17 @@ class Observation(Observer):
     def detained(self) -> bool:  # type: ignore[override]
         return self.held or self.fault is not None
 
-    def runnable(self, full: bool, fillings: int) -> float:
-        now = perf_counter()
+    def delayed(self) -> float:
         delay, self.delay = self.delay, 0.0
-        if not delay:
-            self.runnable_at = now
-            self.window_was_full = full
-            self.fillings = fillings
         return delay
+
+    def runnable(self, full: bool, fillings: int) -> None:
+        self.runnable_at = perf_counter()
+        self.window_was_full = full
+        self.fillings = fillings
+
+    def waits(self, reason: str) -> None:
+        self.behind = reason
 
     def launched(self, begun: float, returned: float, fillings: int) -> None:
         if self.runnable_at is None:

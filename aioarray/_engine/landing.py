@@ -5,10 +5,12 @@ Without the scheduler's lock, on any thread, where no comment differs.
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import TYPE_CHECKING, NoReturn
 
 from .. import _xla
-from .launch import FINISHED, QUEUED
+from .cost import SHORT_SECONDS
+from .launch import FINISHED, LAUNCHED, QUEUED
 from .waiters import ThreadWaiter, wake
 from .window import outcome
 
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 class Landing:
     """Waits in PJRT for the ends of launches, and lets others wait for them."""
 
-    __slots__ = ("_call_workers", "_endings", "_flying", "_reopen", "_state", "_watchers")
+    __slots__ = ("_endings", "_flying", "_reopen", "_state", "_watchers")
 
     def __init__(
         self,
@@ -32,14 +34,12 @@ class Landing:
         endings: Endings,
         watchers: Watchers,
         reopen: Callable[[], None],
-        call_workers: Callable[[int], None],
     ) -> None:
-        """``reopen()`` opens the fast path if it can be; ``call_workers(n)`` calls workers for n launches."""
+        """``reopen()`` opens the fast path if it can be."""
         self._state = state
         self._endings = endings
         self._watchers = watchers
         self._reopen = reopen
-        self._call_workers = call_workers
         self._flying = state.window.flying
 
     def add_waiter(self, launch: Launch, key: object, waiter: Waiter) -> Waiter | None:
@@ -119,44 +119,56 @@ class Landing:
         buffer = self._flying.get(launch)
         if buffer is None:
             return False
+        late = _xla.is_ready(buffer)
         try:
             _xla.wait(buffer)
         except _xla.ForeignError:  # not lost: `finish` asks again and keeps it
             self._land_all()
         else:
-            if not self._land_alone(launch):
-                self._land_all()
+            now = perf_counter()
+            if not self._land_alone(launch, now, late):
+                self._land_all(launch, now, late)
         return True
 
     def land(self, launch: Launch) -> None:
         """``launch`` is ready: note that, and what else has become ready meanwhile."""
         buffer = self._flying.get(launch)
         alone = buffer is not None and len(self._flying) == 1 and outcome(buffer) is None
-        if not (alone and self._land_alone(launch)):
-            self._land_all()
+        now = perf_counter()
+        if not (alone and self._land_alone(launch, now, late=True)):
+            self._land_all(launch, now, late=True)
 
-    def _land_alone(self, launch: Launch) -> bool:
+    def _land_alone(self, launch: Launch, now: float, late: bool) -> bool:
         """Note that ``launch``, which has its value, is over, if it is the only one and nobody waits for anything.
 
         What `_land_all` does then, in a third of its time, which those feel who wait for each of their launches.
         """
         with self._state.lock:
             pending = launch.only
-            if pending is None or len(self._flying) != 1 or launch.waiters:
+            if pending is None or len(self._flying) != 1 or launch.waiters or launch.followers:
                 return False
             if self._state.queue.runnable or self._state.drainers:
                 return False
+            self._measure(launch, now, late)
             self._endings.finish_alone(launch, pending)
             self._reopen()
             return True
 
-    def _land_all(self) -> None:
+    def _land_all(self, launch: Launch | None = None, now: float = 0.0, late: bool = True) -> None:
+        """Note all ends there are; ``launch`` was ready at ``now``, or before that if it was noticed ``late``."""
         woken: list[Waiter] = []
         landed = self._state.window.landed()
         with self._state.lock:
+            if launch is not None and launch.state == LAUNCHED and not launch.ahead:
+                self._measure(launch, now, late)
             self._endings.sweep(landed, woken)
-            runnable = self._state.queue.runnable
-            if runnable:
-                self._watchers.watch_all(self._flying)
-                self._call_workers(min(runnable, self._state.window.limit - self._state.window.in_flight))
         wake(woken)
+
+    def _measure(self, launch: Launch, now: float, late: bool) -> None:
+        """Learn how long ``launch`` ran. Under the lock."""
+        launch_class = launch.program.launch_class
+        if launch_class is None or launch.begun is None:
+            return
+        seconds = now - launch.begun
+        if seconds > SHORT_SECONDS or launch_class.level or not launch_class.settled:
+            launch_class.ran(seconds, late or self._state.window.crowded_beside(launch))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from .observer import UNOBSERVED, Observer
+from .priority import NORMAL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -145,14 +146,20 @@ class Launch:
 
     __slots__ = (
         "__weakref__",
+        "ahead",
         "arguments",
         "begun",
+        "entry",
+        "followers",
+        "lead",
+        "level",
         "missing",
         "observer",
         "only",
         "origin",
         "outputs",
         "program",
+        "rank",
         "reference",
         "sources",
         "state",
@@ -177,7 +184,7 @@ class Launch:
         )
         self.origin: Origin | None = origin
         self.state: int = state
-        self.begun: float | None = None  # the call into PJRT; the fast path does not take the time
+        self.begun: float | None = None  # the call into PJRT, or the end of its last input if that came later
         self.missing: int = 0  # inputs without buffer, plus one for a missing executable
         self.outputs: Sequence[ReferenceType[Pending]] = ()
         # Instead of a reference in `outputs`, which takes longer to make: the result of a launch of the fast path. They
@@ -186,6 +193,12 @@ class Launch:
         self.waiters: dict[Any, Waiter] = {}
         self.watched: bool = False  # a watcher thread waits for it
         self.reference: ReferenceType[Launch] | None = None  # to a queued one, with a callback for its death
+        self.rank: int = NORMAL  # its priority
+        self.level: int = 0  # how long it will run, when it was pushed or launched
+        self.entry: int = 0  # the number of its entry among those that could be made; 0 if it has none
+        self.ahead: bool = False  # some of its inputs are unfinished
+        self.lead: float = 0.0  # seconds of work that come after what runs now and before it
+        self.followers: list[ReferenceType[Launch]] | None = None  # read its results, and wait for its start or its end
 
 
 def appended(

@@ -43,9 +43,15 @@ class Observer:
     held: bool = False  # a gate or a delay keeps it, or has kept it
     follows: bool = False  # wants to hear of the end as soon as it is there
 
-    def runnable(self, full: bool, fillings: int) -> float:
-        """Inputs and executable are there; ``full`` if the window is. Gives seconds by which to launch it later."""
+    def delayed(self) -> float:
+        """The seconds by which it is to be launched later than it could be; 0.0 when asked again."""
         return 0.0
+
+    def runnable(self, full: bool, fillings: int) -> None:
+        """Inputs and executable are there; ``full`` if there is no place."""
+
+    def waits(self, reason: str) -> None:
+        """It could be made, but is not yet, for this reason."""
 
     def launched(self, begun: float, returned: float, fillings: int) -> None:
         """PJRT has the launch: the call began and returned at these times of ``perf_counter``."""

@@ -17,7 +17,6 @@ from __future__ import annotations
 import itertools
 import time
 import weakref
-from functools import partial
 from typing import TYPE_CHECKING
 
 from .. import _xla
@@ -26,8 +25,10 @@ from .endings import Endings
 from .failure import Failure, origin
 from .landing import Landing
 from .launch import FINISHED, LAUNCHED, LAUNCHING, QUEUED, Launch, Pending, Program, Waiter, appended
+from .priority import BACKGROUND, current
 from .state import State
 from .timer import Timer
+from .turns import Turns
 from .waiters import Donor, wake
 from .watchers import Watchers
 from .window import outcome
@@ -35,7 +36,6 @@ from .workers import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from weakref import ReferenceType
 
     from .._xla import Buffer
     from .compiler import Compiler
@@ -61,16 +61,20 @@ class Scheduler:
         "_shown_all",
         "_state",
         "_traces",
+        "_turns",
         "_watchers",
         "_workers",
         "add_drainer",
         "add_waiter",
+        "before",
         "block",
         "counts",
         "flying",
         "inline",
         "land",
+        "let_go",
         "open",
+        "program_compiled",
         "record",
         "remove_drainer",
         "remove_waiter",
@@ -90,9 +94,15 @@ class Scheduler:
         self._queue = state.queue
         self._endings = Endings(state, self._ended)
         self._watchers = Watchers(threads, state, self._watch)
-        self._workers = Workers(threads, state, self._take, self._launch)
-        self._landing = landing = Landing(state, self._endings, self._watchers, self._reopen, self._workers.call)
-        # Its methods are those of the scheduler: who waits for launches.
+        self._turns = turns = Turns(
+            state, self._endings, self._watchers, self._call_worker, self.timer.call_at, self._close
+        )
+        self._workers = Workers(threads, state, turns.take, self._launch)
+        self._landing = landing = Landing(state, self._endings, self._watchers, self._reopen)
+        # Methods of the parts are the scheduler's own: what becomes ready, and who waits for launches.
+        self.before = turns.before
+        self.let_go = turns.let_go
+        self.program_compiled = turns.program_compiled
         self.block = landing.block
         self.land = landing.land
         self.add_waiter = landing.add_waiter
@@ -185,6 +195,13 @@ class Scheduler:
             self.open = False
             self._reopen()
 
+    def _close(self) -> None:
+        """The last place has been taken. Under the lock."""
+        self.open = False
+
+    def _call_worker(self) -> None:
+        self._workers.call()
+
     def _reopen(self) -> None:
         """Open the fast path if nothing keeps it closed. Under the lock."""
         closed = self._shown_all or self._traces or self._state.closing
@@ -217,20 +234,46 @@ class Scheduler:
                     arguments[index] = argument.buffer
             if program.failure is not None:
                 return self._born_failed(program, program.failure, observed)
-            window = self.window
-            if window.full and not self._queue.runnable:
-                self._endings.sweep(window.landed(), woken)
+            rank = current.get()
             launch_class = program.launch_class
             dear = launch_class is None or launch_class.current == cost.DEAR
             detained = observed is not None and observed.observer.detained
-            if missing or donors or dear or window.full or detained:
-                results = self._enter(program, arguments, sources, missing, donors, observed)
+            launch = observed
+            if missing or donors or dear or detained or rank >= BACKGROUND:
+                results = self._enter(program, arguments, sources, missing, donors, launch)
             else:
-                window.launching += 1
-                self._occupied()
-                results = []
+                assert launch_class is not None
+                level = launch_class.level
+                if sources:
+                    launch = launch or Launch(program, arguments, sources, origin(), QUEUED)
+                    launch.sources, launch.rank, launch.level = sources, rank, level
+                if self._may_launch_here(program, level, rank, launch if sources else None, woken):
+                    if launch is not None:
+                        launch.state, launch.rank, launch.level = LAUNCHING, rank, level
+                        self._turns.lookahead.follow(launch)
+                    self._turns.begin(level, launch is not None and launch.ahead, rank)
+                    results = []
+                else:
+                    results = self._enter(program, arguments, sources, missing, donors, launch)
         wake(woken)
-        return results or self._launch_here(program, arguments, sources, observed)
+        return results or self._launch_here(program, arguments, sources, launch, rank)
+
+    def _may_launch_here(
+        self, program: Program, level: int, rank: int, following: Launch | None, woken: list[Waiter]
+    ) -> bool:
+        """Whether there is a place for a quick launch, which is ``following`` if it has unfinished inputs."""
+        window = self.window
+        if following is not None:
+            near = self._turns.lookahead.place(following) and not (level and self._queue.waits(level))
+            return near and window.has_place(level, following.ahead, rank)
+        if program.tiny:
+            return not window.full  # it is over in microseconds
+        if window.has_place(level, False, rank):
+            return True
+        if self._queue.runnable:
+            return False
+        self._endings.sweep(window.landed(), woken)
+        return window.has_place(level, False, rank)
 
     def check_usable(self) -> None:
         """Raise where nothing can be launched: a forked child, an interpreter that is ending."""
@@ -265,13 +308,16 @@ class Scheduler:
         """Put a launch into the queue."""
         launch = observed or Launch(program, arguments, sources, origin(), QUEUED)
         launch.sources = sources
+        launch.rank = current.get()
+        if sources:
+            self._turns.lift(sources, launch.rank)
         reference = self._queue.add(launch)
         pendings = self._outputs(launch)
         for argument in missing:
             argument.dependents = appended(argument.dependents, reference)
         for donor in donors:
             assert donor.launch is not None
-            waiter = Donor(self.donor_finished, weakref.ref(donor), reference)
+            waiter = Donor(self._turns.donor_finished, weakref.ref(donor), reference)
             donor.launch.waiters[waiter] = waiter
             self._watchers.watch(donor.launch)
         observer = launch.observer
@@ -281,7 +327,7 @@ class Scheduler:
             program.waiting = appended(program.waiting, reference)
             self._compiler.submit(program)
         if launch.missing == 0:
-            self._runnable(launch)
+            self._turns.ready(launch)
         return list(pendings)
 
     def _outputs(self, launch: Launch) -> list[Pending]:
@@ -294,10 +340,16 @@ class Scheduler:
         program: Program,
         arguments: list[Buffer | Pending],
         sources: list[Pending],
-        observed: Launch | None,
+        launch: Launch | None,
+        rank: int,
     ) -> list[Buffer | Pending]:
-        """Launch on the caller's thread, where a place in the window has been taken."""
-        assert program.launch_class is not None
+        """Launch on the caller's thread, where a place in the window has been taken.
+
+        A ``launch`` is made before where it has unfinished inputs or an observer.
+        """
+        launch_class = program.launch_class
+        assert launch_class is not None
+        level = launch_class.level if launch is None else launch.level
         # A lane of its own, or it would wait behind whatever this thread launched before.
         _xla.set_stream(next(self._lanes))
         failure = None
@@ -311,6 +363,7 @@ class Scheduler:
         except BaseException:  # Ctrl-C: nobody will see the results
             with self._state.lock:
                 self.window.launching -= 1
+                self.window.leave(level, launch is not None and launch.ahead, rank)
                 self.counts.failed += 1
                 self._vacated(woken)
             wake(woken)
@@ -320,14 +373,19 @@ class Scheduler:
         with self._state.lock:
             self.window.launching -= 1
             self.counts.launched += 1
-            program.launch_class.launched_inline(seconds)
-            program.tiny = program.launch_class.current == cost.TINY and not program.may_fail
-            if ready and failure is None and not sources and not program.may_fail and observed is None:
+            launch_class.launched_inline(seconds)
+            program.tiny = launch_class.current == cost.TINY and not program.may_fail
+            if ready and failure is None and launch is None and not program.may_fail:
+                if not launch_class.settled:
+                    launch_class.ran(seconds, at_most=True)
                 self.counts.finished += 1
+                self.window.leave(level, False, rank)
                 self._vacated(woken)
                 results: list[Buffer | Pending] = buffers
             else:
-                launch = observed or Launch(program, [], sources, origin(), LAUNCHED)
+                if launch is None:
+                    launch = Launch(program, [], sources, origin(), LAUNCHED)
+                    launch.level, launch.rank = level, rank
                 launch.observer.launched(start, start + seconds, self.window.fillings)
                 results = self._take_in(launch, sources, buffers, ready, failure, woken, start)
         wake(woken)
@@ -345,7 +403,8 @@ class Scheduler:
     ) -> list[Buffer | Pending]:
         """Begin to follow a launch that the caller's thread has made. Under the lock."""
         launch.arguments, launch.sources, launch.state = [], sources, LAUNCHED
-        launch.begun = begun
+        if launch.begun is None:  # or its inputs have become ready meanwhile
+            launch.begun = begun
         pendings = self._outputs(launch)
         for pending, buffer in zip(pendings, buffers, strict=False):
             pending.buffer = buffer
@@ -358,7 +417,8 @@ class Scheduler:
     def _take_off(self, launch: Launch, buffer: Buffer) -> None:
         """PJRT has ``launch``, which is not over. Under the lock."""
         self.flying[launch] = buffer
-        self._occupied()
+        if self.window.occupied():
+            self.open = False
         if launch.waiters or self._queue.runnable or self._state.drainers:
             self._watchers.watch(launch)  # somebody waits for it, for a place, or for the count to fall
         else:
@@ -374,6 +434,7 @@ class Scheduler:
         if observed is not None:
             return self._adopt_observed(observed, buffers)
         launch = Launch(program, [], [], origin(2), LAUNCHED)
+        launch.begun = time.perf_counter()
         pendings: list[Buffer | Pending] = [Pending(launch, buffer) for buffer in buffers]
         if len(pendings) == 1:
             launch.only = pendings[0]
@@ -384,12 +445,25 @@ class Scheduler:
         self.flying[launch] = buffers[0]
         window = self.window
         count = len(self.flying)
-        if count > window.most_in_flight or count >= window.limit or self._queue.runnable or self._state.drainers:
+        if count > window.most_in_flight or self._queue.runnable or self._state.drainers:
             with self._state.lock:
-                self._occupied()
+                if window.occupied():
+                    self.open = False
                 if self._queue.runnable or self._state.drainers:
                     self._watchers.watch(launch)
+        launch_class = program.launch_class
+        if launch_class is not None and launch_class.level:
+            with self._state.lock:
+                self._not_short(launch)
         return pendings
+
+    def _not_short(self, launch: Launch) -> None:
+        """A launch of the fast path is of a program that turned out to run long. Under the lock."""
+        launch_class = launch.program.launch_class
+        if launch_class is not None and launch_class.level and launch.state == LAUNCHED:
+            launch.level = launch_class.level
+            self.window.enter(launch.level, False, launch.rank)
+        self._compiler.leave_fast_path(launch.program)
 
     def _adopt_observed(self, launch: Launch, buffers: list[Buffer]) -> list[Buffer | Pending]:
         woken: list[Waiter] = []
@@ -418,83 +492,6 @@ class Scheduler:
     def next_lane(self) -> int:
         """A stream id of its own for a launch; any thread."""
         return next(self._lanes)
-
-    # From queued to launched: under the lock
-
-    def _runnable(self, launch: Launch) -> None:
-        """Inputs and executable of ``launch`` are there."""
-        delay = launch.observer.runnable(self.window.full, self.window.fillings)
-        if delay:
-            self.timer.call_at(time.perf_counter() + delay, partial(self._delay_is_over, weakref.ref(launch)))
-            return
-        self._queue.push(launch)
-        if self.window.full:
-            self._watchers.watch_all(self.flying)
-        else:
-            self._workers.call()
-
-    def _delay_is_over(self, reference: ReferenceType[Launch]) -> None:
-        """Without the lock."""
-        with self._state.lock:
-            launch = reference()
-            if launch is not None and launch.state == QUEUED:
-                self._runnable(launch)
-
-    def _found(self, launch: Launch) -> None:
-        """One of what ``launch`` waits for is there."""
-        launch.missing -= 1
-        if launch.missing == 0:
-            self._runnable(launch)
-
-    def let_go(self, launch: Launch) -> None:
-        """A gate that has held ``launch`` does so no more. Any thread."""
-        with self._state.lock:
-            launch.observer.let_go()
-            if launch.reference is not None and launch.state == QUEUED:  # else it is on its way in, or has failed
-                self._found(launch)
-
-    def before(self, launch: Launch) -> list[str] | None:
-        """The names of what is launched before a queued ``launch``; None if it waits for something else. Any thread."""
-        with self._state.lock:
-            return self._queue.before(launch)
-
-    def _take(self, dear: bool = True) -> Launch | None:
-        """The next launch that may be made, off the queue and with a place in the window."""
-        if self.window.full or self._state.closing:
-            return None
-        launch = self._queue.pop(dear)
-        if launch is not None:
-            launch.state = LAUNCHING
-            self.window.launching += 1
-            self._occupied()
-        return launch
-
-    def program_compiled(self, program: Program) -> None:
-        """Called by a compile worker: ``program`` has an executable, or a failure."""
-        woken: list[Waiter] = []
-        with self._state.lock:
-            waiting, program.waiting = program.waiting, []
-            for reference in waiting:
-                launch = reference()
-                if launch is None or launch.state != QUEUED:
-                    continue
-                if program.failure is not None:
-                    self._endings.fail_queued(launch, program.failure, woken)
-                else:
-                    self._found(launch)
-        wake(woken)
-
-    def donor_finished(self, pending: Pending, reference: ReferenceType[Launch]) -> None:
-        """``pending``, which a queued launch takes over, is finished."""
-        woken: list[Waiter] = []
-        with self._state.lock:
-            launch = reference()
-            if launch is not None and launch.state == QUEUED:
-                if pending.failure is not None:
-                    self._endings.fail_queued(launch, pending.failure, woken)
-                else:
-                    self._found(launch)
-        wake(woken)
 
     # Launching: workers, and watchers between two waits
 
@@ -527,11 +524,14 @@ class Scheduler:
             self.counts.launched += launched
             launch.arguments = []
             launch.state = LAUNCHED
-            launch.begun = start
+            if launch.begun is None:  # or its inputs have become ready meanwhile
+                launch.begun = start
             launch.observer.launched(start, start + seconds, self.window.fillings)
             if inputs_ready:
                 assert program.launch_class is not None
                 program.launch_class.launched_on_worker(seconds)
+                if ready:
+                    program.launch_class.ran(seconds, at_most=self.window.crowded)
             for reference, buffer in zip(launch.outputs, buffers, strict=False):
                 pending = reference()
                 if pending is not None:
@@ -549,7 +549,7 @@ class Scheduler:
         for reference in dependents or ():
             dependent = reference()
             if dependent is not None and dependent.state == QUEUED:
-                self._found(dependent)
+                self._turns.found(dependent)
 
     def _watch(self, launch: Launch) -> None:
         """Wait until ``launch`` is ready, then make launches that are quick and may be made. A watcher."""
@@ -557,8 +557,8 @@ class Scheduler:
         del launch
         while True:
             with self._state.lock:
-                quick = self._take(dear=False)
-                if self._queue.dear and not self.window.full:
+                quick = self._turns.take(dear=False)
+                if quick is None and self._queue.choose(self.window, dear=True, long=True) is not None:
                     self._workers.call()
             if quick is None:
                 return
@@ -572,23 +572,24 @@ class Scheduler:
         """Launches inside PJRT, or being given to it. Any thread."""
         return self.window.in_flight
 
-    def _occupied(self) -> None:
-        """A launch has taken a place."""
-        if self.window.occupied():
-            self.open = False
-
     def _ended(self, launch: Launch, woken: list[Waiter]) -> None:
         """``launch`` has left the window, or the queue."""
         self._watchers.ended(launch, self.flying)
+        if launch.followers:
+            self._turns.lookahead.ended(launch)
         self._vacated(woken)
 
     def _vacated(self, woken: list[Waiter]) -> None:
         """A launch has given up its place."""
         if not self.open:
             self._reopen()
-        if self._queue.runnable:
-            self._workers.call()
         drainers = self._state.drainers
+        if self._queue.runnable:
+            if self._queue.choose(self.window, dear=True, long=True) is not None:
+                self._workers.call()
+            self._watchers.watch_all(self.flying)
+        elif drainers:
+            self._watchers.watch_all(self.flying)  # some of them can run only now
         if drainers:
             woken.extend(drainers.take(self.unfinished()))
 

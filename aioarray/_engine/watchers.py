@@ -57,9 +57,10 @@ class Watchers:
             self._threads.start(self._run, f"aioarray-watch-{self._count}")
 
     def watch_all(self, launches: Iterable[Launch]) -> None:
-        """Have a thread wait for each of ``launches``."""
+        """Have a thread wait for each of ``launches`` that can run."""
         for launch in list(launches):
-            self.watch(launch)
+            if not launch.watched and not launch.ahead:
+                self.watch(launch)
 
     def follow(self, launches: Iterable[Launch]) -> None:
         """Of the observed ones among ``launches``, the oldest first, see that the end of the first is noticed.

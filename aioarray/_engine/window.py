@@ -1,17 +1,34 @@
-"""The window: which launches are inside PJRT. Under the scheduler's lock where no comment differs."""
+"""The window: which launches are inside PJRT, and how many of each kind there may be.
+
+Short launches, of level 0, have places of their own. So have the long ones of each level: as many as keep the cores
+busy. So no launch waits for those that run much longer, and long ones are not held up by a stream of short ones. A
+launch whose inputs are unfinished is *ahead*: it has one of few other places, since it cannot run.
+
+Under the scheduler's lock where no comment differs.
+"""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 from .. import _xla
+from .cost import LEVELS
+from .priority import BACKGROUND, HIGH
 
 if TYPE_CHECKING:
     from .._xla import Buffer
     from .launch import Launch
 
-# Unfinished launches inside PJRT; its own limit, where dispatch begins to block, is 32.
+# Short launches that come by way of the queue. PJRT's own limit, where dispatch begins to block, is 32 in all.
 WINDOW: Final = 16
+# Beyond that there is room for the long ones, and for those of the fast path, which are over in microseconds.
+RESERVE: Final = 12
+
+CORES: Final = min(os.cpu_count() or 1, 4)
+# Places of each level. Of those that are over soon some wait inside PJRT, so that no core does while one is launched.
+PLACES: Final = (WINDOW, 4 * CORES, 3 * CORES, *[CORES] * (LEVELS - 3))
+BACKGROUND_PLACES: Final = 1
 
 
 def outcome(buffer: Buffer) -> Exception | None:
@@ -24,18 +41,34 @@ def outcome(buffer: Buffer) -> Exception | None:
 
 
 class Window:
-    """The launches in flight, how many there may be, and how many there were at most."""
+    """The launches in flight, and the places they have."""
 
-    __slots__ = ("fillings", "flying", "launching", "limit", "most_in_flight")
+    __slots__ = (
+        "_ahead",
+        "_background",
+        "_long",
+        "_running",
+        "fillings",
+        "flying",
+        "launching",
+        "limit",
+        "most_in_flight",
+        "reserve",
+    )
 
     def __init__(self) -> None:
         self.limit = WINDOW
+        self.reserve = RESERVE
         # Launched, unfinished, oldest first, each with a buffer to wait on. The fast path looks whether there are any,
         # and adds to it without the lock.
         self.flying: dict[Launch, Buffer] = {}
         self.launching = 0  # launches that some thread is just giving to PJRT
         self.most_in_flight = 0
         self.fillings = 0  # how many launches have taken the last place
+        self._running = [0] * LEVELS  # long ones, by level
+        self._long = 0  # all long ones, those ahead too
+        self._ahead = 0  # long ones whose inputs are unfinished
+        self._background = 0
 
     @property
     def in_flight(self) -> int:
@@ -44,14 +77,70 @@ class Window:
 
     @property
     def full(self) -> bool:
-        """Whether there is no place left."""
-        return len(self.flying) + self.launching >= self.limit
+        """Whether nothing may be launched at all."""
+        return len(self.flying) + self.launching >= self.limit + self.reserve
+
+    @property
+    def crowded(self) -> bool:
+        """Whether as many long launches run as there are cores: another one, of whatever length, has to share them."""
+        return self._long - self._ahead >= CORES
+
+    def crowded_beside(self, launch: Launch) -> bool:
+        """The same for ``launch``, which is in flight: not counted itself."""
+        return self._long - self._ahead - (launch.level > 0) >= CORES
+
+    def has_place(self, level: int, ahead: bool, rank: int) -> bool:
+        """Whether there is a place for a launch like this."""
+        in_flight = self.in_flight
+        if in_flight >= self.limit + self.reserve:
+            return False
+        if rank >= BACKGROUND and (self._background >= BACKGROUND_PLACES or ahead or self.crowded):
+            return False
+        if level == 0:
+            return in_flight - self._long < self.limit
+        if ahead:
+            return self._ahead < CORES
+        return self._running[level] < PLACES[level] + (rank == HIGH)
+
+    def enter(self, level: int, ahead: bool, rank: int) -> None:
+        """A launch takes a place."""
+        if rank >= BACKGROUND:
+            self._background += 1
+        if level:
+            self._long += 1
+            if ahead:
+                self._ahead += 1
+            else:
+                self._running[level] += 1
+
+    def leave(self, level: int, ahead: bool, rank: int) -> None:
+        """It gives the place up."""
+        if rank >= BACKGROUND:
+            self._background -= 1
+        if level:
+            self._long -= 1
+            if ahead:
+                self._ahead -= 1
+            else:
+                self._running[level] -= 1
+
+    def run(self, launch: Launch) -> None:
+        """The inputs of ``launch``, which was ahead, are finished."""
+        launch.ahead = False
+        if launch.level:
+            self._ahead -= 1
+            self._running[launch.level] += 1
+
+    def land(self, launch: Launch) -> None:
+        """``launch`` is over."""
+        self.flying.pop(launch, None)
+        self.leave(launch.level, launch.ahead, launch.rank)
 
     def occupied(self) -> bool:
-        """A launch has taken a place; whether it was the last one."""
+        """A launch is in flight that was not; whether there is room for no other."""
         in_flight = self.in_flight
         self.most_in_flight = max(self.most_in_flight, in_flight)
-        if in_flight < self.limit:
+        if in_flight < self.limit + self.reserve:
             return False
         self.fillings += 1
         return True

@@ -87,6 +87,7 @@ class Builder:
             awaited=self._time(seen.awaited),
             phases=tuple(self._phases(seen)),
             parents=tuple([index[parent] for parent in seen.parents if parent in index]),
+            behind=seen.behind,
         )
 
     def _tiny(self, number: int, program: Program, when: float) -> Launch:

@@ -80,7 +80,7 @@ def _queued(launch: Launch, depth: int) -> str:
         return f"waits for {_inputs(missing, depth)}"
     if launch.program.execute is None and launch.observer.fault is None:
         return _compiling(launch.program)
-    return _in_queue(launch)
+    return _in_queue(launch, depth)
 
 
 def _is_over(source: Pending) -> bool:
@@ -111,13 +111,17 @@ def _compiling(program: Program) -> str:
     return f"waits for the compile of `{program.name}`, which is about to begin"
 
 
-def _in_queue(launch: Launch) -> str:
+def _in_queue(launch: Launch, depth: int) -> str:
     before = engine.scheduler.before(launch)
     if before is None:
+        unfinished = [source for source in launch.sources if not _is_over(source)]
+        if unfinished:
+            return f"waits for {_inputs(unfinished, depth)}"
         return "is delayed by testing.delay()" if launch.observer.held else "is about to be launched"
-    full = engine.scheduler.window.full
-    reason = f"{engine.scheduler.in_flight} launches run already" if full else "for a launch worker"
-    return f"waits to be launched, {_place(before)}: {reason}" if full else f"waits {reason}, {_place(before)}"
+    names, reason = before
+    return (
+        f"waits to be launched, {_place(names)}: {reason}" if reason else f"waits for a launch worker, {_place(names)}"
+    )
 
 
 def _place(before: list[str]) -> str:

@@ -57,6 +57,7 @@ class Launch:
     phases: tuple[Phase, ...]
     parents: tuple[int, ...]
     row: int | None = None
+    behind: str | None = None  # why it was not made when it could have been, in words
 
     @property
     def running(self) -> Phase | None:

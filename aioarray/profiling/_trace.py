@@ -136,7 +136,10 @@ def _waiting(launch: Launch) -> Iterator[dict[str, Any]]:
         if phase.kind == "run":
             continue
         event = {"name": f"{launch.name}: {phase.kind}", "cat": "waiting", "id": launch.index, "pid": PROCESS}
-        yield event | {"ph": "b", "tid": DEVICE, "ts": _microseconds(phase.begun), "args": {"launch": launch.index}}
+        arguments: dict[str, Any] = {"launch": launch.index}
+        if phase.kind == "window" and launch.behind is not None:
+            arguments["behind"] = launch.behind
+        yield event | {"ph": "b", "tid": DEVICE, "ts": _microseconds(phase.begun), "args": arguments}
         yield event | {"ph": "e", "tid": DEVICE, "ts": _microseconds(phase.ended)}
 
 

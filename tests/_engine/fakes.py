@@ -128,7 +128,7 @@ def scheduler(window: int = 4) -> Iterator[Scheduler]:
     made = Scheduler(compiler, threads)
     threads.open([*made.first_threads(), *compiler.first_threads()])
     compiler.report_to(made.program_compiled)
-    made.window.limit = window
+    made.window.limit, made.window.reserve = window, 0
     made.start(fast_path=True)
     try:
         yield made

@@ -18,6 +18,7 @@ from aioarray._array import enqueue
 from aioarray._engine import Program, engine
 from aioarray._engine.cost import DEAR, LaunchClass
 from aioarray._engine.launch import FINISHED, LAUNCHED, QUEUED
+from aioarray._engine.workers import WORKERS
 from aioarray._graph import array_spec
 from aioarray._xla import Cost
 from aioarray.errors import DeviceError
@@ -143,9 +144,9 @@ def test_what_waits_for_a_compile() -> None:
 
 
 def test_what_waits_for_a_launch_worker_and_what_is_being_launched() -> None:
-    slow = Slow()
-    first, second = slow("first"), slow("second")
-    for _ in range(2):
+    slow = Slow(WORKERS)
+    first, *others = [slow("first") for _ in range(WORKERS)]
+    for _ in range(WORKERS):
         assert slow.begun.acquire(timeout=LOST)
     third, fourth = slow("third"), slow("fourth")
     try:
@@ -155,7 +156,7 @@ def test_what_waits_for_a_launch_worker_and_what_is_being_launched() -> None:
         assert aio.explain(fourth).endswith("waits for a launch worker, 2nd in the queue behind `third`")
     finally:
         slow.go.set()
-    aio.block_until_ready([first, second, third, fourth])
+    aio.block_until_ready([first, *others, third, fourth])
 
 
 class Stands:
@@ -188,8 +189,8 @@ def test_what_is_with_the_device() -> None:
 
 
 def test_what_waits_for_a_place_in_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    before: list[str] | None = ["g", "h"]
-    scheduler = SimpleNamespace(before=lambda launch: before, in_flight=32, window=SimpleNamespace(full=True))
+    before: tuple[list[str], str] | None = (["g", "h"], "32 launches run already")
+    scheduler = SimpleNamespace(before=lambda launch: before)
     monkeypatch.setattr(_explain, "engine", SimpleNamespace(scheduler=scheduler))
     queued = launch(QUEUED)
     assert _explain._state(queued, 4) == (

@@ -253,6 +253,7 @@ def test_a_full_window_is_what_is_waited_for(monkeypatch: pytest.MonkeyPatch) ->
     products(1, 700).block_until_ready()
     idle()
     monkeypatch.setattr(engine.scheduler.window, "limit", 1)
+    monkeypatch.setattr(engine.scheduler.window, "reserve", 0)
     with aio.profile() as p:
         with testing.hold() as gate:
             results = [products(1, 700) for _ in range(20)]
