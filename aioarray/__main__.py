@@ -15,7 +15,7 @@ import aioarray as aio
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-NEEDED = ("fastapi", "uvicorn", "orjson", "prometheus_client")
+NEEDED = ("fastapi", "uvicorn", "httptools", "orjson", "prometheus_client")
 
 MODEL_HELP = """minilm (sentence embeddings); an ONNX file, or a folder of them as NAME/VERSION/model.onnx; a file
 written by aio.export.save or jax.export; or MODULE:ATTRIBUTE of an aio.serving.Model, of a function without
@@ -53,6 +53,14 @@ def parser() -> argparse.ArgumentParser:
     add("--timeout", type=float, default=30.0, metavar="SECONDS", help="of a request (default: %(default)s)")
     add("--max-body", type=int, default=64 << 20, metavar="BYTES", help="of a request (default: %(default)s)")
     add("--max-concurrency", type=int, default=1024, metavar="N", help="requests at once (default: %(default)s)")
+    add("--max-connections", type=int, default=4096, metavar="N", help="connections at once (default: %(default)s)")
+    add(
+        "--head-timeout",
+        type=float,
+        default=10.0,
+        metavar="SECONDS",
+        help="for a request's head (default: %(default)s)",
+    )
     add(
         "--api-key",
         action="append",

@@ -216,6 +216,10 @@ class Batcher(Service):
         self._outputs.give(part, 0, leaves, structure)
         return joined(part.request)
 
+    def cut_results(self, specs: Any) -> None:
+        """Cut results of later batches back along the named lengths in ``specs``, as the option ``outputs`` does."""
+        self._outputs = Outputs(self.name, specs, self._inputs.names)
+
     # A request
 
     async def __call__(

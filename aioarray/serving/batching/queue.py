@@ -25,7 +25,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from ..._base.errors import DeadlineError, QueueFullError
+from ..._base.errors import DeadlineError, InvalidInputError, QueueFullError
 from .requests import Batch, Part, Request
 
 if TYPE_CHECKING:
@@ -38,6 +38,10 @@ Entry = tuple[float, float, int, Request]
 # Entries of requests that are gone, beyond as many as there are others, before they are swept out.
 SWEEP: Final = 64
 FEW_GROUPS: Final = 16
+
+
+class TooMuchWorkError(InvalidInputError):
+    """A request takes longer by itself than it is given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,11 +144,30 @@ class BatchQueue:
     def _check_times(self, request: Request, now: float) -> None:
         wait = self.wait(request, now)
         self._check_wait(wait)
+        if request.rows > self.limits.max_batch_size:
+            self._check_work(request, wait, now)
         least = self._estimates.least(request.group, min(request.rows, self.limits.max_batch_size), now)
         if least and now + wait + least > request.deadline:
             raise DeadlineError(
                 f"the request would take at least {wait + least:.3g} s, by the batches measured, which is later than "
                 f"its deadline in {request.deadline - now:.3g} s"
+            )
+
+    def _check_work(self, request: Request, wait: float, now: float) -> None:
+        """Refuse a request of several batches that would not end in its time, by what whole ones take on average."""
+        left = request.deadline - now
+        batches = request.rows / self.limits.max_batch_size / self.limits.max_concurrent_batches
+        work = batches * self._estimates.mean(request.group, self.limits.max_batch_size)
+        if work > left:
+            raise TooMuchWorkError(
+                f"{request.rows} rows take {work:.3g} s, by the batches measured, and the deadline is in {left:.3g} s; "
+                "send them in several requests"
+            )
+        if wait + work > left:
+            raise QueueFullError(
+                f"{request.rows} rows take {work:.3g} s, by the batches measured, and would wait {wait:.3g} s before, "
+                f"and the deadline is in {left:.3g} s",
+                retry_after=wait + work - left,
             )
 
     def _enqueue(self, request: Request, now: float) -> None:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 
 from ..._base.errors import DeadlineError, InvalidInputError, NotServingError, QueueFullError
+from .queue import TooMuchWorkError
 from .statistics import BatcherStats, Recorder
 
 if TYPE_CHECKING:
@@ -202,6 +203,9 @@ class Service(ABC):
             self._queue.admit(request, self._clock())
         except QueueFullError as error:
             raise self._rejected(error) from None
+        except TooMuchWorkError as error:
+            self._recorder.invalid += 1
+            raise TooMuchWorkError(f"{self.name}: {error}") from None
         except DeadlineError as error:
             self._recorder.hopeless += 1
             raise DeadlineError(f"{self.name}: {error}") from None

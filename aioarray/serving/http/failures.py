@@ -10,6 +10,7 @@ import orjson
 from starlette.responses import Response
 
 from ..._base.errors import DeadlineError, InvalidInputError, NonFiniteError, NotServingError, QueueFullError
+from ..batching.queue import TooMuchWorkError
 from ..models.registry import NotReadyError, UnknownModelError
 from .disconnect import ClientGoneError
 from .protocol import TooLargeError
@@ -46,7 +47,7 @@ def failure_of(error: Exception) -> Failure:
     match error:
         case RefusedError():
             return Failure(error.status, reason)
-        case TooLargeError():
+        case TooLargeError() | TooMuchWorkError():
             return Failure(413, reason)
         case InvalidInputError():
             return Failure(400, reason)

@@ -86,30 +86,23 @@ class Gate:
         if scope["method"] != "POST":
             await self._run(scope, receive, send)
             return
-        claimed = _claimed(scope["headers"], limits.max_body)
+        claimed = _claimed(scope["headers"])
         if claimed > limits.max_body:
             reason = f"the body has {claimed} bytes, and {limits.max_body} are allowed"
             await self._refuse(Failure(413, reason), scope, receive, send)
             return
-        if traffic.running >= limits.max_concurrency or (
-            traffic.running and traffic.bytes + claimed > limits.max_bytes
-        ):
-            reason = f"{traffic.running} requests of {traffic.bytes} bytes are being answered, and no more are allowed"
-            await self._refuse(Failure(429, reason, 1.0), scope, receive, send)
-            return
+        body = _Body(self._state, receive)
         try:
+            body.check_room(claimed, 1)
             self._state.check_room(path)
         except QueueFullError as error:
             await self._refuse(failure_of(error), scope, receive, send)
             return
-        traffic.running += 1
-        traffic.bytes += claimed
         start = time.perf_counter()
         try:
-            await self._run(scope, receive, send)
+            await self._run(scope, body.receive, send)
         finally:
-            traffic.running -= 1
-            traffic.bytes -= claimed
+            body.close()
             traffic.seconds.add(time.perf_counter() - start)
 
     async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -133,11 +126,51 @@ class Gate:
         answers[status] = answers.get(status, 0) + 1
 
 
-def _claimed(headers: Iterable[tuple[bytes, bytes]], unknown: int) -> int:
-    """How long the client says that its body is; ``unknown`` if it will come in pieces. It is counted as it comes."""
+class _Body:
+    """The body of a request, charged as it comes: a client that only says it will send something takes no room."""
+
+    def __init__(self, state: ServerState, receive: Receive) -> None:
+        self._state = state
+        self._receive = receive
+        self._bytes = 0
+        self._whole = False
+
+    def check_room(self, size: int, requests: int) -> None:
+        """``QueueFullError`` unless there is room for so many more bytes, and for so many more requests."""
+        traffic, limits = self._state.traffic, self._state.limits
+        others = traffic.bytes - self._bytes
+        if traffic.running + requests > limits.max_concurrency or (others and traffic.bytes + size > limits.max_bytes):
+            raise QueueFullError(
+                f"{traffic.running} requests of {traffic.bytes} bytes are being answered, and no more are allowed",
+                retry_after=1.0,
+            )
+
+    async def receive(self) -> Message:
+        """The next part."""
+        message = await self._receive()
+        if message["type"] == "http.request":
+            size, last = len(message.get("body", b"")), not message.get("more_body", False) and not self._whole
+            try:
+                self.check_room(size, int(last))
+            except QueueFullError:
+                self._state.traffic.refused += 1
+                raise
+            self._bytes += size
+            self._state.traffic.bytes += size
+            if last:
+                self._whole = True
+                self._state.traffic.running += 1
+        return message
+
+    def close(self) -> None:
+        """The request is answered."""
+        self._state.traffic.bytes -= self._bytes
+        self._state.traffic.running -= self._whole
+
+
+def _claimed(headers: Iterable[tuple[bytes, bytes]]) -> int:
+    """How long the client says that its body is; 0 if it does not. It is counted as it comes."""
     for name, value in headers:
         if name == b"content-length" and value.isdigit() and len(value) < 20:
             return int(value)
-        if name == b"transfer-encoding":
-            return unknown
     return 0

@@ -131,10 +131,10 @@ class _Handlers:
     async def infer(self, request: Request) -> Response:
         """Outputs of a model for the inputs in the body."""
         state, (name, version) = self._state, _named(request)
-        state.registry.get(name, version)  # one that is not there is told before a large body is read
+        check = state.registry.get(name, version).check_tensor  # one that is not there is told before a body is read
         body = await read_body(request, state.limits.max_body)
         header_length = request.headers.get(LENGTH_HEADER)
-        asked = await off_loop(len(body), protocol.read, body, header_length, state.limits.max_json)
+        asked = await off_loop(len(body), protocol.read, body, header_length, state.limits.max_json, check)
 
         async def compute(model: Model) -> Response:
             wanted = {output.name for output in asked.outputs or ()}

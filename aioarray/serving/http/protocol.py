@@ -8,6 +8,7 @@ that is only claimed; what is wrong raises ``InvalidInputError`` with a reason, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -47,8 +48,15 @@ class InferRequest:
     timeout: float | None  # seconds
 
 
-def read(body: bytes, header_length: str | None, max_json: int) -> InferRequest:
-    """The request in a body, of which ``header_length`` bytes are JSON, or all without it."""
+# Raises for a tensor that the model does not take, by its name, data type and shape.
+Check = Callable[[str, str, tuple[int, ...]], None]
+
+
+def read(body: bytes, header_length: str | None, max_json: int, check: Check | None = None) -> InferRequest:
+    """The request in a body, of which ``header_length`` bytes are JSON, or all without it.
+
+    ``check`` is asked about every tensor before its data is looked at, which may take long.
+    """
     text, tail = split(body, header_length)
     if len(text) > max_json:
         raise TooLargeError(
@@ -66,7 +74,7 @@ def read(body: bytes, header_length: str | None, max_json: int) -> InferRequest:
         name, where = _name(entry, f"inputs[{place}]")
         if name in inputs:
             raise InvalidInputError(f"{where}: there are two inputs of this name")
-        inputs[name], position = _read_tensor(entry, where, tail, position)
+        inputs[name], position = _read_tensor(entry, name, where, tail, position, check)
     if position != len(tail):
         raise InvalidInputError(f"{len(tail) - position} bytes of binary data belong to no input")
     binary = _flag(parameters, "binary_data_output", "the request", False)
@@ -128,10 +136,14 @@ def read_json(text: bytes | memoryview) -> dict[str, Any]:
     return content
 
 
-def _read_tensor(entry: dict[str, Any], where: str, tail: memoryview, position: int) -> tuple[HostArray, int]:
+def _read_tensor(
+    entry: dict[str, Any], name: str, where: str, tail: memoryview, position: int, check: Check | None
+) -> tuple[HostArray, int]:
     """A tensor, and where in the binary data the next one begins."""
     datatype = tensors.read_datatype(entry.get("datatype"), where)
     shape = tensors.read_shape(entry.get("shape"), where)
+    if check is not None:
+        check(name, datatype, shape)
     parameters = _parameters(entry, where)
     size = _natural(parameters, "binary_data_size", where)
     try:

@@ -27,8 +27,8 @@ T = TypeVar("T")
 class Traffic:
     """What passes a server's gate. Loop thread only."""
 
-    running: int = 0  # requests that work is done for
-    bytes: int = 0  # of their bodies, as claimed
+    running: int = 0  # requests whose bodies are whole, and that are not answered
+    bytes: int = 0  # of bodies, as far as they have come
     refused: int = 0
     answers: dict[int, int] = field(default_factory=dict)  # status -> count
     seconds: Histogram = field(default_factory=lambda: Histogram(SECONDS))

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._base.errors import InvalidInputError
 from ..batching.batcher import Batcher
-from ..batching.inputs import TensorSpec
+from ..batching.inputs import BATCH, TensorSpec
 from . import tensors
 
 if TYPE_CHECKING:
@@ -114,20 +114,37 @@ class Model:
         return dict(zip(names, results, strict=True))
 
     async def _find_outputs(self, batcher: Batcher) -> None:
-        """Run two examples of different lengths: what differs in their results has no fixed length."""
-        found: list[dict[str, HostArray]] = []
-        for pick in (min, max):
-            lengths = {name: pick(sizes) for name, sizes in self._buckets().items()}
-            example = {
-                name: np.zeros([lengths[n] if isinstance(n, str) else n or 0 for n in spec.shape], spec.dtype)
-                for name, spec in self.inputs.items()
-            }
-            found.append(self._named(await batcher.try_out(example)))
-        small, large = found
+        """Run examples that differ in one length each: axes that are as long are cut back to what a request has."""
+        buckets = self._buckets()
+        shortest = {name: min(sizes) for name, sizes in buckets.items()}
+        first = await batcher.try_out(self._example(shortest))
+        small = self._named(first)
+        axes: dict[str, list[int | str]] = {name: list(array.shape) for name, array in small.items()}
+        told: dict[str, list[int]] = {name: list(array.shape) for name, array in small.items()}
+        for length, sizes in buckets.items():
+            if length == BATCH or max(sizes) == min(sizes):
+                continue
+            large = self._named(await batcher.try_out(self._example({**shortest, length: max(sizes)})))
+            for name, array in small.items():
+                for axis, (n, m) in enumerate(zip(array.shape, large[name].shape, strict=True)):
+                    if n != m:
+                        told[name][axis] = -1
+                    if (n, m) == (min(sizes), max(sizes)):
+                        axes[name][axis] = length
         for name, array in small.items():
             tensors.datatype(array.dtype)
-            shape = tuple(n if n == m else -1 for n, m in zip(array.shape, large[name].shape, strict=True))
-            self.outputs[name] = (array.dtype, shape)
+            self.outputs[name] = (array.dtype, tuple(told[name]))
+        specs = {name: TensorSpec(axes[name], array.dtype) for name, array in small.items()}
+        if isinstance(first, Mapping):
+            batcher.cut_results(specs)
+        else:
+            batcher.cut_results(tuple(specs.values()))
+
+    def _example(self, lengths: Mapping[str, int]) -> dict[str, HostArray]:
+        return {
+            name: np.zeros([lengths[n] if isinstance(n, str) else n or 0 for n in spec.shape], spec.dtype)
+            for name, spec in self.inputs.items()
+        }
 
     def _buckets(self) -> Mapping[str, Sequence[int]]:
         buckets = self.options.get("buckets")
@@ -167,19 +184,8 @@ class Model:
         if inputs.keys() != self.inputs.keys():
             raise InvalidInputError(f"{self.name}: the inputs are {_listed(inputs)}; it takes {_listed(self.inputs)}")
         rows: int | None = None
-        for name, spec in self.inputs.items():
-            array = inputs[name]
-            if array.dtype != spec.dtype:
-                raise InvalidInputError(
-                    f"{self.name}: input {name!r} is {tensors.datatype(array.dtype)}; it has to be "
-                    f"{tensors.datatype(spec.dtype)}"
-                )
-            if array.ndim != len(spec.shape) + 1 or any(
-                n != wanted for n, wanted in zip(array.shape[1:], spec.shape, strict=True) if isinstance(wanted, int)
-            ):
-                raise InvalidInputError(
-                    f"{self.name}: input {name!r} has shape {list(array.shape)}; it has to be {self.shape_of(spec)}"
-                )
+        for name, array in inputs.items():
+            self.check_tensor(name, tensors.datatype(array.dtype), array.shape)
             if rows is not None and array.shape[0] != rows:
                 raise InvalidInputError(
                     f"{self.name}: input {name!r} has {array.shape[0]} rows, and another input has {rows}"
@@ -187,6 +193,24 @@ class Model:
             rows = array.shape[0]
         assert rows is not None
         return rows
+
+    def check_tensor(self, name: str, datatype: str, shape: tuple[int, ...]) -> None:
+        """``InvalidInputError`` unless the model has an input of this name, data type and shape. Any thread."""
+        spec = self.inputs.get(name)
+        if spec is None:
+            raise InvalidInputError(f"{self.name}: there is no input {name[:60]!r}; it takes {_listed(self.inputs)}")
+        if datatype != tensors.datatype(spec.dtype):
+            raise InvalidInputError(
+                f"{self.name}: input {name!r} is {datatype}; it has to be {tensors.datatype(spec.dtype)}"
+            )
+        if len(shape) != len(spec.shape) + 1 or any(
+            n != wanted for n, wanted in zip(shape[1:], spec.shape, strict=True) if isinstance(wanted, int)
+        ):
+            raise InvalidInputError(
+                f"{self.name}: input {name!r} has shape {list(shape)}; it has to be {self.shape_of(spec)}"
+            )
+        if shape[0] > self.max_rows:
+            raise InvalidInputError(f"{self.name}: {shape[0]} rows are more than max_queue={self.max_rows}")
 
     # What is told about it
 

@@ -12,6 +12,7 @@ import numpy as np
 from ..._base.errors import InvalidInputError
 from ..batching.inputs import TensorSpec
 from .model import Model
+from .tensors import datatype
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -77,11 +78,7 @@ class TextEmbedder(Model):
         client: Hashable = None,
     ) -> Embedded:
         """The vectors of ``texts``. Raises ``InvalidInputError`` for one too long, and what ``Batcher`` does."""
-        if len(texts) > self.max_rows:
-            # Texts of several lengths wait apart, and together would never find room.
-            raise InvalidInputError(
-                f"{self.name}: there are {len(texts)} texts; at most max_queue={self.max_rows} are allowed"
-            )
+        self._check_count(len(texts))
         if sum(map(len, texts)) < HERE_CHARACTERS:
             rows = self._tokenize(texts)
         else:
@@ -126,17 +123,32 @@ class TextEmbedder(Model):
         client: Hashable = None,
     ) -> dict[str, HostArray]:
         """The vectors of the strings in ``inputs["text"]``."""
-        if inputs.keys() != {"text"}:
-            raise InvalidInputError(f"{self.name}: the inputs are {sorted(inputs)[:10]}; it takes ['text']")
+        for name, given in inputs.items():
+            self.check_tensor(name, datatype(given.dtype), given.shape)
+        if not inputs:
+            raise InvalidInputError(f"{self.name}: there are no inputs; it takes ['text']")
         array = inputs["text"]
-        if array.dtype != object or array.ndim != 1:
-            raise InvalidInputError(f"{self.name}: input 'text' has to be BYTES of shape [-1]")
         try:
             texts = [text.decode() for text in array]
         except UnicodeDecodeError:
             raise InvalidInputError(f"{self.name}: input 'text' has bytes that are not UTF-8") from None
         vectors, _ = await self.embed(texts, timeout=timeout, priority=priority, client=client)
         return {"embedding": vectors}
+
+    def check_tensor(self, name: str, datatype: str, shape: tuple[int, ...]) -> None:
+        """``InvalidInputError`` unless it is the texts, and not too many of them."""
+        if name != "text":
+            raise InvalidInputError(f"{self.name}: there is no input {name[:60]!r}; it takes ['text']")
+        if datatype != "BYTES" or len(shape) != 1:
+            raise InvalidInputError(f"{self.name}: input 'text' has to be BYTES of shape [-1]")
+        self._check_count(shape[0])
+
+    def _check_count(self, texts: int) -> None:
+        if texts > self.max_rows:
+            # Texts of several lengths wait apart, and together would never find room.
+            raise InvalidInputError(
+                f"{self.name}: there are {texts} texts; at most max_queue={self.max_rows} are allowed"
+            )
 
     def metadata(self) -> dict[str, Any]:
         """Inputs and outputs as clients see them."""

@@ -36,6 +36,8 @@ def serve(options: argparse.Namespace) -> int:
             "max_concurrency": options.max_concurrency,
             "api_keys": keys,
         },
+        max_connections=options.max_connections,
+        head_seconds=options.head_timeout,
         log_level=options.log_level,
     )
     try:

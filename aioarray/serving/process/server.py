@@ -1,11 +1,14 @@
-"""``aioarray serve``: one process, or several that share an address."""
+"""``aioarray serve`` in one process: a socket, a loop, and the signals that end it."""
 
 from __future__ import annotations
 
 import gc
+import logging
+import os
 import signal
 import socket
 import sys
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,7 +18,12 @@ import uvicorn
 import aioarray as aio
 
 from ..http.app import create_app
+from ..http.siblings import siblings
 from ..models.resolve import resolve
+from .connection import ConnectionLimits, guarded
+
+if sys.platform != "win32":
+    import resource
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,8 +32,14 @@ if TYPE_CHECKING:
     from ..models.registry import Registry
     from ..models.resolve import ModelOptions
 
+logger = logging.getLogger("aioarray.serving")
+
 FAILED: Final = 3  # a model, or workers again and again
 USAGE: Final = 2
+MARGIN: Final = 3.0  # seconds to end in after the grace time
+ENDING: Final = (signal.SIGTERM, signal.SIGINT, *([] if sys.platform == "win32" else [signal.SIGHUP]))
+SPARE_DESCRIPTORS: Final = 64  # for files, models, other sockets
+LOOK_PERIOD: Final = 0.25  # seconds
 
 
 @dataclass(frozen=True)
@@ -40,6 +54,8 @@ class ServeOptions:
     grace: int
     cache_dir: str | None
     app: dict[str, Any]  # options of create_app
+    max_connections: int
+    head_seconds: float
     log_level: str
 
 
@@ -66,27 +82,78 @@ def address(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-class Signals:
-    """SIGTERM and SIGINT end the process with status 0: at once before it serves, and by uvicorn's hand after.
+def descriptors() -> int:
+    """How many files and sockets this process may have open, raised as far as it is allowed to."""
+    if sys.platform == "win32":
+        return 8192
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < hard:
+        soft = min(hard, 65536) if hard != resource.RLIM_INFINITY else 65536
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return soft
 
-    Uvicorn raises the signals again that it has received, when it is done: then they come here, and are spent.
+
+class Server(uvicorn.Server):
+    """Uvicorn's, which ends in time also where a thread hangs. Main thread only.
+
+    SIGTERM, SIGINT and SIGHUP end the process with status 0: at once before it serves. Uvicorn raises the signals
+    again that it has received, when it is done: then they come here, and are spent.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, config: uvicorn.Config, grace: float) -> None:
+        super().__init__(config)
         self.serving = False
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._handle)
+        self._grace = grace
+        self._ending = False
+        for number in ENDING:
+            signal.signal(number, self._handle_signal)
 
-    def _handle(self, number: int, frame: FrameType | None) -> None:
+    def _handle_signal(self, number: int, frame: FrameType | None) -> None:
         if not self.serving:
             sys.exit(0)
+        if not self._ending:  # SIGHUP, which uvicorn leaves alone
+            self.handle_exit(signal.SIGTERM, frame)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Take no more requests, answer those accepted, and end; within the grace time, whatever hangs."""
+        if not self._ending:
+            self._ending = True
+            timer = threading.Timer(self._grace + MARGIN, self._give_up)
+            timer.daemon = True
+            timer.start()
+        super().handle_exit(sig, frame)
+
+    def _give_up(self) -> None:
+        print(f"aioarray serve: not ended within {self._grace:g} s; something hangs, and is given up", file=sys.stderr)
+        sys.stderr.flush()
+        os._exit(FAILED)
 
 
-def serve_here(options: ServeOptions, listener: socket.socket, say: Callable[[str], object] | None) -> int:
-    """Serve in this process until a signal comes; the exit status. ``say`` is told what goes on."""
-    signals = Signals()
+def serve_here(
+    options: ServeOptions, listener: socket.socket, say: Callable[[str], object] | None, *, when_ready: bool = False
+) -> int:
+    """Serve in this process until a signal comes; the exit status. ``say`` is told what goes on.
+
+    With ``when_ready`` nothing is accepted before the models are ready, as long as other processes serve.
+    """
     if options.cache_dir is not None:
         aio.compile_cache.set_dir(options.cache_dir)
+    limits = ConnectionLimits(
+        max_connections=min(options.max_connections, max(1, descriptors() - SPARE_DESCRIPTORS)),
+        head_seconds=options.head_seconds,
+    )
+    config = uvicorn.Config(
+        "",  # the application is made once the models are there
+        http=guarded(limits),
+        ws="none",
+        loop="asyncio",  # on uvloop new connections starve beside many that are busy
+        log_level=options.log_level,
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        timeout_graceful_shutdown=options.grace,
+    )
+    server = Server(config, options.grace)
     tell = say or (lambda text: None)
     tell(f"loading {options.model}")
     try:
@@ -99,25 +166,28 @@ def serve_here(options: ServeOptions, listener: socket.socket, say: Callable[[st
         tell(f"compiled {name} ({done} of {total})")
 
     app = create_app(models, progress=progress, **options.app)
-    config = uvicorn.Config(
-        app,
-        log_level=options.log_level,
-        access_log=False,
-        server_header=False,
-        lifespan="on",
-        timeout_graceful_shutdown=options.grace,
-    )
-    server = uvicorn.Server(config)
+    config.app = app
+    registry: Registry = app.state.registry
 
     async def serve() -> int:
-        async with anyio.create_task_group() as group:
-            group.start_soon(_announce, app.state.registry, server, address(listener), tell)
-            signals.serving = True
+        async with app.router.lifespan_context(app), anyio.create_task_group() as group:
+            if when_ready:
+                await _until_wanted(registry)
+            group.start_soon(_announce, registry, server, address(listener), tell)
+            server.serving = True
             await server.serve(sockets=[listener])
             group.cancel_scope.cancel()
-        return FAILED if app.state.registry.failures else 0
+        return FAILED if registry.failures else 0
 
     return anyio.run(serve, backend_options={"loop_factory": config.get_loop_factory()})
+
+
+async def _until_wanted(registry: Registry) -> None:
+    """Return once the models are ready, or no other process is."""
+    others = siblings()
+    while not registry.settled.is_set() and others is not None and await others.any_ready():
+        with anyio.move_on_after(LOOK_PERIOD):
+            await registry.settled.wait()
 
 
 async def _announce(registry: Registry, server: uvicorn.Server, url: str, tell: Callable[[str], object]) -> None:

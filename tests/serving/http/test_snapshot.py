@@ -12,7 +12,7 @@ import numpy as np
 import prometheus_client
 import pytest
 
-from aioarray.serving.http.siblings import Siblings, end, siblings
+from aioarray.serving.http.siblings import SUFFIX, Siblings, end, siblings
 from aioarray.serving.http.snapshot import ended, merged, snapshot, to_json
 from aioarray.serving.http.status import Collector
 from tests.serving.clients import affine, letters, serving, tensor
@@ -170,53 +170,53 @@ def test_as_json_they_have_every_field_and_what_follows_from_them(one: dict[str,
 
 
 def test_places(one: dict[str, Any], tmp_path: Path) -> None:
-    """Each tells its numbers to the others; one that takes a dead one's place goes on from what that has counted."""
+    """Each tells its numbers to the others; what a process had counted stays when it has ended."""
     completed = model(one)["stats"].completed
-
-    async def told(own: Siblings, other: Siblings) -> dict[str, Any]:
-        """What ``own`` tells once the other has published."""
-        asked = 0
-        published = anyio.Event()
-
-        def ask() -> dict[str, Any]:
-            nonlocal asked
-            asked += 1
-            if asked == 2:
-                published.set()  # those of the first time
-            return another(one)
-
-        async with anyio.create_task_group() as group:
-            group.start_soon(other.publish, ask)
-            await published.wait()
-            group.cancel_scope.cancel()
-        return await own.merged(one)
+    places = [tmp_path / f"{n}{SUFFIX}" for n in range(4)]
 
     async def main() -> None:
-        first, second = Siblings(tmp_path, "0"), Siblings(tmp_path, "1")
-        assert model(await first.merged(one))["stats"].completed == completed  # the other has not said anything
-        both = await told(first, second)
-        assert model(both)["stats"].completed == 2 * completed
-        assert len(both["workers"]) == 2
-        for deaths in range(1, 4):
-            end(tmp_path, "1")
-            end(tmp_path, "1")  # of one that has died before it published
-            alone = await first.merged(one)
-            assert model(alone)["stats"].completed == (1 + deaths) * completed
-            assert len(alone["workers"]) == 1
-            second = Siblings(tmp_path, "1")
-            assert model(await second.merged(one))["stats"].completed == (1 + deaths) * completed
-            both = await told(first, second)
+        first = Siblings(places[0])
+        assert model(await first.merged(one))["stats"].completed == completed  # the others have not said anything
+        assert not await first.any_ready()
+        for deaths, place in enumerate(places[1:]):
+            await told(Siblings(place), another(one))
+            both = await first.merged(one)
             assert model(both)["stats"].completed == (2 + deaths) * completed
             assert len(both["workers"]) == 2
+            assert await first.any_ready()
+            end(place)
+            alone = await first.merged(one)
+            assert model(alone)["stats"].completed == (2 + deaths) * completed
+            assert len(alone["workers"]) == 1
+            assert not await first.any_ready()
+        end(tmp_path / "9.numbers")  # of one that has died before it published
 
     on_asyncio(main)
+
+
+async def told(place: Siblings, numbers: dict[str, Any]) -> None:
+    """Return once ``place`` has told its numbers."""
+    published = anyio.Event()
+    asked = 0
+
+    def ask() -> dict[str, Any]:
+        nonlocal asked
+        asked += 1
+        if asked == 2:
+            published.set()  # those of the first time
+        return numbers
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(place.publish, ask)
+        await published.wait()
+        group.cancel_scope.cancel()
 
 
 def test_a_place_that_cannot_be_written_to_is_told_and_nobody_is_kept_from_serving(
     one: dict[str, Any], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def main() -> None:
-        place = Siblings(tmp_path / "gone", "0")
+        place = Siblings(tmp_path / "gone" / "0.numbers")
         again = anyio.Event()
 
         def ask() -> dict[str, Any]:
