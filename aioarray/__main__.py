@@ -69,6 +69,14 @@ def parser() -> argparse.ArgumentParser:
         help="a key that clients have to send; better in the "
         "environment variable AIOARRAY_API_KEYS, where other users do not see it, with commas between several",
     )
+    add(
+        "--allowed-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a name that requests may be sent to; by default any, and for a server of this machine alone that has no "
+        "keys its local ones",
+    )
     add("--cache-dir", metavar="FOLDER", help="keep compiled programs there for the next start")
     add(
         "--grace",
@@ -93,8 +101,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
-    if options.workers < 1:
-        top.error(f"--workers is {options.workers}; it must be at least 1")
+    for name in ("workers", "max_connections"):
+        if getattr(options, name) < 1:
+            top.error(f"--{name.replace('_', '-')} is {getattr(options, name)}; it must be at least 1")
+    if not 0 <= options.port <= 65535:
+        top.error(f"--port is {options.port}; it must be from 0 to 65535")
     from .serving.process.command import serve
 
     return serve(options)

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import argparse
 import math
+import tempfile
+from pathlib import Path
 from typing import Any
 
 from ray import serve
@@ -22,6 +24,8 @@ import aioarray as aio
 
 # Rows that may wait in a replica's queue before another replica is started.
 QUEUED = 64
+# Compiled programs, for the next replica on the same machine.
+CACHE = str(Path(tempfile.gettempdir()) / "aioarray-programs")
 # More than a replica's batcher works on at once: it is there that requests wait, where they can be batched.
 ONGOING = 512
 
@@ -39,11 +43,15 @@ def scale_by_queue(context: Any) -> tuple[int, dict[str, Any]]:
     return max(low, min(high, wanted)), {}
 
 
-def deploy(sources: Any, *, low: int = 1, high: int = 4, cores: float = 1.0) -> Any:
-    """An application of Ray Serve for what ``create_app`` takes; what is in it is made anew in every replica."""
+def deploy(sources: Any, *, low: int = 1, high: int = 4, cores: float = 1.0, cache: str = CACHE) -> Any:
+    """An application of Ray Serve for what ``create_app`` takes; what is in it is made anew in every replica.
+
+    A replica is up when its models are ready, and keeps what it has compiled in the folder ``cache`` for the next one.
+    """
 
     def build() -> Any:
-        return aio.serving.create_app(sources)
+        aio.compile_cache.set_dir(cache)
+        return aio.serving.create_app(sources, ready_first=True)
 
     @serve.deployment(
         max_ongoing_requests=ONGOING,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
+import anyio.to_thread
 import pytest
 
 import aioarray as aio
@@ -136,6 +138,35 @@ async def _slow(x: aio.Array) -> aio.Array:
 def slow() -> list[Model]:
     """For the server's processes: a model that takes its time, a row at a time."""
     return [Model("slow", _slow, {"x": aio.ShapeDtype((1,), "float32")}, max_batch_size=1), affine()]
+
+
+LONG_START_SECONDS = 1.5
+
+
+async def _warming(x: aio.Array) -> aio.Array:
+    if not _warmed:
+        _warmed.append(True)
+        await anyio.sleep(LONG_START_SECONDS)  # stands for compiling
+    return x
+
+
+_warmed: list[bool] = []
+
+
+def warming() -> Model:
+    """A model that takes its time to get ready."""
+    return Model("warming", _warming, {"x": aio.ShapeDtype((1,), "float32")}, max_batch_size=1)
+
+
+async def _hanging(x: aio.Array) -> aio.Array:
+    if float((await x.to_host())[0, 0]) > 0:
+        await anyio.to_thread.run_sync(threading.Event().wait)
+    return x
+
+
+def hanging() -> Model:
+    """A model that hangs in a thread, for every number above 0."""
+    return Model("hanging", _hanging, {"x": aio.ShapeDtype((1,), "float32")}, max_batch_size=1)
 
 
 async def _never(x: aio.Array) -> aio.Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -21,8 +22,9 @@ ROOT = Path(__file__).resolve().parents[2]
 class ServerProcess:
     """``with`` starts it with the given arguments and waits until it is ready; it is ended, and must end with 0."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *arguments: str, descriptors: int | None = None) -> None:
         self.arguments = arguments
+        self._descriptors = descriptors  # how many files and sockets it may have open
         self.lines: list[str] = []
         self.url = ""
         self._ready = threading.Event()
@@ -34,6 +36,7 @@ class ServerProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            preexec_fn=None if self._descriptors is None else self._limit_descriptors,
         )
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -42,6 +45,20 @@ class ServerProcess:
             self.process.wait()
             raise AssertionError("the server did not start:\n" + "".join(self.lines))
         return self
+
+    def _limit_descriptors(self) -> None:
+        assert self._descriptors is not None
+        resource.setrlimit(resource.RLIMIT_NOFILE, (self._descriptors, self._descriptors))
+
+    @property
+    def host_and_port(self) -> tuple[str, int]:
+        host, port = self.url.removeprefix("http://").split(":")
+        return host, int(port)
+
+    def memory(self) -> int:
+        """Bytes that are resident."""
+        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        return pages * resource.getpagesize()
 
     def _read(self) -> None:
         assert self.process.stdout is not None
@@ -53,9 +70,9 @@ class ServerProcess:
                 self._ready.set()
         self._ready.set()
 
-    def stop(self) -> int:
-        """SIGTERM, and the exit status."""
-        self.process.send_signal(signal.SIGTERM)
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """End it by a signal; the exit status."""
+        self.process.send_signal(number)
         status = self.process.wait(LOST)
         self._reader.join(LOST)
         assert self.process.stdout is not None

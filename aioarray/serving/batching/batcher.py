@@ -168,6 +168,11 @@ class Batcher(Service):
         """Whether it takes requests and, if it has specs, is warm."""
         return self._open and (self._warm or self._inputs.specs is None)
 
+    @property
+    def call_seconds(self) -> float:
+        """How long the oldest call of the function has been running, also one that warms it up; 0 if there is none."""
+        return self._function.running_seconds
+
     async def warmup(
         self,
         example: Any = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,9 +38,15 @@ class BatchFunction:
     ) -> None:
         self.name = name
         self.frozen = False  # whether it may make no new programs
+        self._started: dict[object, float] = {}  # when each call under way began
         self._function = function
         self._inputs = inputs
         self._arguments = arguments
+
+    @property
+    def running_seconds(self) -> float:
+        """How long the oldest call under way has been running; 0 if there is none."""
+        return time.monotonic() - min(self._started.values()) if self._started else 0.0
 
     async def call(
         self, key: Hashable, layout: Layout, parts: Sequence[Part], size: int
@@ -49,6 +56,16 @@ class BatchFunction:
         Raises what the function raises; ``WrongResultError`` for a result without a row for each row;
         ``CancelledWithinError`` for a cancellation that came out of the function and is not that of this task.
         """
+        call = object()
+        self._started[call] = time.monotonic()
+        try:
+            return await self._call(key, layout, parts, size)
+        finally:
+            del self._started[call]
+
+    async def _call(
+        self, key: Hashable, layout: Layout, parts: Sequence[Part], size: int
+    ) -> tuple[list[np.ndarray[Any, Any]], Any]:
         sources = sources_of(parts)
         if self._inputs.nbytes(layout, size) > COPY_HERE_BYTES:
             stacked = await anyio.to_thread.run_sync(self._inputs.stack, layout, sources, size)

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 
 import aioarray as aio
 
-from ..models.registry import Registry, Source
+from ..models.registry import NotReadyError, Registry, Source
 from .failures import Failure, error_response
 from .gate import Gate, Keys
 from .limits import Limits
@@ -45,6 +45,8 @@ def create_app(
     lag_limit: float = 1.0,
     stuck_after: float = 300.0,
     progress: Progress | None = None,
+    ready_first: bool = False,
+    allowed_hosts: Iterable[str] = (),
     title: str = "aioarray",
 ) -> FastAPI:
     """A FastAPI application that serves ``models`` over the Open Inference Protocol v2 and OpenAI's embeddings.
@@ -56,7 +58,10 @@ def create_app(
     take at most (504). With ``api_keys`` every request needs one, apart from those for health and for the pages
     themselves. ``manage`` lets clients load and unload the models of a mapping by name. A loop that is
     held up for ``lag_limit`` seconds is logged, with where; a batch that runs for ``stuck_after`` seconds makes
-    ``/v2/health/live`` answer 503. ``progress`` is told of each program that is compiled.
+    ``/v2/health/live`` answer 503. ``progress`` is told of each program that is compiled. With
+    ``ready_first`` the application has started when its models are ready, and does not start if one cannot be: for
+    what sends requests as soon as it has, as Ray Serve does. ``allowed_hosts`` are the names that requests may be
+    sent to (421 for others), by default any.
 
     ``app.state.registry`` is the ``Registry``: ``await app.state.registry.load(model)``, ``.unload(name)``.
 
@@ -83,6 +88,10 @@ def create_app(
         async with state.watchdog, registry, anyio.create_task_group() as group:
             if others is not None:
                 group.start_soon(others.publish, lambda: snapshot(state))
+            if ready_first:
+                await registry.settled.wait()
+                if registry.failures:
+                    raise NotReadyError(f"create_app: models could not be started: {registry.failures}")
             yield
             group.cancel_scope.cancel()
 
@@ -97,7 +106,7 @@ def create_app(
     app.add_exception_handler(HTTPException, _refused)
     # Outermost, so that what it refuses costs nothing more.
     make: Any = Gate
-    app.add_middleware(make, state=state, keys=keys)
+    app.add_middleware(make, state=state, keys=keys, hosts=frozenset(host.lower() for host in allowed_hosts))
     return app
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -63,9 +64,33 @@ def failure_of(error: Exception) -> Failure:
             return Failure(422, reason)
         case ClientGoneError():
             return Failure(CLIENT_GONE, "the client has closed its connection")
-    logger.error("a request failed", exc_info=error)
+    _log(error)
     # Only its type: the text may tell about files and addresses.
     return Failure(500, f"the model failed with {type(error).__name__}")
+
+
+class _Logged(NamedTuple):
+    """When failures of a type were logged, and how many there were since."""
+
+    at: float
+    since: int
+
+
+LOG_PERIOD: Final = 10.0  # seconds between two tracebacks of one type of error
+# By the type of error. Any thread: a line more or less does no harm.
+_logged: dict[type[Exception], _Logged] = {}
+
+
+def _log(error: Exception) -> None:
+    """Log what failed; of many failures of one type the first in some seconds, and how many there were."""
+    now = time.monotonic()
+    last = _logged.get(type(error))
+    if last is not None and now - last.at < LOG_PERIOD:
+        _logged[type(error)] = last._replace(since=last.since + 1)
+        return
+    more = f", and {last.since} since the last one that was logged" if last is not None and last.since else ""
+    _logged[type(error)] = _Logged(now, 0)
+    logger.error("a request failed%s", more, exc_info=error)
 
 
 _OPENAI_TYPES: Final = {

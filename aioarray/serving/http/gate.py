@@ -24,7 +24,9 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 # Asked without a key: balancers and orchestrators have none, and pages hold no data of their own.
-OPEN_PATHS: Final = frozenset({"/", "/v2/health/live", "/v2/health/ready"})
+LIVE_PATHS: Final = ("/v2/health/live", "/livez", "/healthz")
+READY_PATHS: Final = ("/v2/health/ready", "/readyz")
+OPEN_PATHS: Final = frozenset({"/", *LIVE_PATHS, *READY_PATHS})
 
 
 class Keys:
@@ -65,10 +67,11 @@ class Gate:
     never refused for their number: a server that is full still tells that it lives.
     """
 
-    def __init__(self, app: Application, state: ServerState, keys: Keys) -> None:
+    def __init__(self, app: Application, state: ServerState, keys: Keys, hosts: frozenset[str] = frozenset()) -> None:
         self._app = app
         self._state = state
         self._keys = keys
+        self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One connection's scope."""
@@ -76,6 +79,10 @@ class Gate:
             await self._app(scope, receive, send)
             return
         path, limits, traffic = scope["path"], self._state.limits, self._state.traffic
+        if self._hosts and _host(scope["headers"]) not in self._hosts:
+            # A page of another site, whose name was made to lead here, would be a friend behind the firewall.
+            await self._refuse(Failure(421, "no server of this name is here"), scope, receive, send)
+            return
         if self._keys and path not in OPEN_PATHS:
             client = self._keys.find(scope["headers"])
             if client is None:
@@ -166,6 +173,13 @@ class _Body:
         """The request is answered."""
         self._state.traffic.bytes -= self._bytes
         self._state.traffic.running -= self._whole
+
+
+def _host(headers: Iterable[tuple[bytes, bytes]]) -> str:
+    """The name that the client has for this server, without a port."""
+    text = next((value for name, value in headers if name == b"host"), b"").decode("latin-1").lower()
+    name, colon, port = text.rpartition(":")
+    return (name if colon and port.isdigit() else text).strip("[]")
 
 
 def _claimed(headers: Iterable[tuple[bytes, bytes]]) -> int:

@@ -16,6 +16,7 @@ from .binary import LENGTH_HEADER
 from .bodies import read_body
 from .disconnect import cancel_on_disconnect
 from .failures import RefusedError
+from .gate import LIVE_PATHS, READY_PATHS
 from .routes import OBJECT, add_route, content, off_loop, refusals
 from .state import client_of
 
@@ -74,17 +75,17 @@ def open_inference_router(state: ServerState, *, manage: bool) -> APIRouter:
     handlers = _Handlers(state)
     router = APIRouter(tags=["Open Inference Protocol"])
 
-    def add(method: str, path: str, handler: Any, body: Any = None, answer: Any = OBJECT) -> None:
+    def add(method: str, path: str | tuple[str, ...], handler: Any, body: Any = None, answer: Any = OBJECT) -> None:
         # Of a model without a version the latest one that is ready answers.
-        paths = [path]
-        if path.startswith("/v2/models/{model}"):
-            paths.append(path.replace("{model}", "{model}/versions/{version}"))
+        paths = [path] if isinstance(path, str) else list(path)
+        if paths[0].startswith("/v2/models/{model}"):
+            paths.append(paths[0].replace("{model}", "{model}/versions/{version}"))
         add_route(router, method, paths, handler, body=body, responses={**_REFUSALS, 200: answer})
 
     add("POST", "/v2/models/{model}/infer", handlers.infer, _INFER, _TENSORS)
     add("GET", "/v2", handlers.server)
-    add("GET", "/v2/health/live", handlers.live)
-    add("GET", "/v2/health/ready", handlers.ready)
+    add("GET", LIVE_PATHS, handlers.live)
+    add("GET", READY_PATHS, handlers.ready)
     add("GET", "/v2/models/{model}", handlers.metadata)
     add("GET", "/v2/models/{model}/ready", handlers.model_ready)
     add("POST", "/v2/repository/index", handlers.index, _OPTIONAL, _INDEX)

@@ -61,6 +61,8 @@ def add_route(
             {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
             for name in re.findall(r"{(\w+)}", path)
         ]
+        if method == "GET":  # probes ask so; HTTP leaves out the body
+            router.add_api_route(path, answer, methods=["HEAD"], include_in_schema=False)
         extra = {"parameters": parameters, **({} if body is None else {"requestBody": body})}
         router.add_api_route(
             path,

@@ -45,9 +45,9 @@ class ServerState:
     started: float = field(default_factory=time.time)
 
     def live(self) -> bool:
-        """Whether no device is stuck. An event loop that is stuck does not get to answer."""
-        running = [stats.running_seconds for model in self.registry.models() if (stats := model.stats()) is not None]
-        return all(seconds < self.limits.stuck_after for seconds in running)
+        """Whether no call of a model is stuck, nor one that warms it up. A loop that is stuck does not answer."""
+        batchers = [model.batcher for model in self.registry.all_models()]
+        return all(batcher is None or batcher.call_seconds < self.limits.stuck_after for batcher in batchers)
 
     def check_room(self, path: str) -> None:
         """``QueueFullError`` if what is asked at ``path`` is of a model that turns every request away now.

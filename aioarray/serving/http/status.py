@@ -59,7 +59,7 @@ def status_router(state: ServerState, siblings: Siblings | None) -> APIRouter:
         text = prometheus_client.generate_latest(collected)
         return PlainTextResponse(text, media_type=prometheus_client.CONTENT_TYPE_LATEST)
 
-    router.add_api_route("/", show, methods=["GET"], include_in_schema=False)
+    router.add_api_route("/", show, methods=["GET", "HEAD"], include_in_schema=False)
     add_route(router, "GET", "/stats", stats, responses={200: OBJECT, 401: _NO_KEY})
     text = {"content": {"text/plain": {"schema": {"type": "string"}}}}
     add_route(router, "GET", "/metrics", metrics, responses={200: text, 401: _NO_KEY})

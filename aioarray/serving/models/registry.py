@@ -259,6 +259,10 @@ class Registry:
         """All models that are ready."""
         return [entry.model for entry in self._all() if entry.state == "READY"]
 
+    def all_models(self) -> list[Model]:
+        """All models that are ready, loading or being unloaded."""
+        return [entry.model for entry in self._all()]
+
     def index(self) -> list[dict[str, str]]:
         """Names, versions and states, with those that could be loaded."""
         rows = [

@@ -100,6 +100,7 @@ class GuardedProtocol(HttpToolsProtocol):
             if idle is None:
                 self._refuse(503)
                 return
+            del self.limits.waiting[idle]
             idle.transport.abort()
         self._wait_for_head()
 

@@ -39,6 +39,9 @@ USAGE: Final = 2
 MARGIN: Final = 3.0  # seconds to end in after the grace time
 ENDING: Final = (signal.SIGTERM, signal.SIGINT, *([] if sys.platform == "win32" else [signal.SIGHUP]))
 SPARE_DESCRIPTORS: Final = 64  # for files, models, other sockets
+BACKLOG: Final = 2048  # connections that wait to be accepted
+# ... and that are in one turn of the loop, before it is seen whether there are too many: fewer than spare descriptors.
+ACCEPTED_AT_ONCE: Final = 8
 LOOK_PERIOD: Final = 0.25  # seconds
 
 
@@ -66,7 +69,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
-        listener.listen(2048)
+        listener.listen(BACKLOG)
     except BaseException:
         listener.close()
         raise
@@ -107,6 +110,12 @@ class Server(uvicorn.Server):
         self._ending = False
         for number in ENDING:
             signal.signal(number, self._handle_signal)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept connections."""
+        await super().startup(sockets)
+        for listener in sockets or ():
+            listener.listen(BACKLOG)  # asyncio takes one number for both
 
     def _handle_signal(self, number: int, frame: FrameType | None) -> None:
         if not self.serving:
@@ -151,6 +160,7 @@ def serve_here(
         access_log=False,
         server_header=False,
         lifespan="off",
+        backlog=ACCEPTED_AT_ONCE,
         timeout_graceful_shutdown=options.grace,
     )
     server = Server(config, options.grace)

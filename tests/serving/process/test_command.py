@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
 import aioarray as aio
 from aioarray.__main__ import main, parser
+from aioarray.serving.process import command
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_command_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -19,3 +25,50 @@ def test_command_line(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--version"])
     assert caught.value.code == 0
     assert aio.__version__ in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("port", ["65536", "-1", "99999"])
+def test_ports_that_are_none(port: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["serve", "nothing", "--port", port])
+    assert caught.value.code == 2
+    assert "--port" in capsys.readouterr().err
+
+
+def test_a_cache_folder_that_is_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    assert main(["serve", "nothing", "--port", "0", "--cache-dir", str(file)]) == 2
+    assert str(file) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["", " ", ",", "\n"])
+def test_keys_that_are_set_and_empty(
+    text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("AIOARRAY_API_KEYS", text)
+    assert main(["serve", "nothing", "--port", "0"]) == 2
+    assert "there is no key" in capsys.readouterr().err
+
+
+def test_keys_and_names_as_they_are_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AIOARRAY_API_KEYS", " one,two\n")
+    seen: list[Any] = []
+    monkeypatch.setattr(command, "serve_here", lambda options, listener, say: seen.append(options) or 0)
+    assert main(["serve", "nothing", "--port", "0"]) == 0
+    assert seen[0].app["api_keys"] == ["one", "two"]
+    assert seen[0].app["allowed_hosts"] == []
+    monkeypatch.delenv("AIOARRAY_API_KEYS")
+    assert main(["serve", "nothing", "--port", "0"]) == 0
+    assert seen[1].app["allowed_hosts"] == ["127.0.0.1", "localhost", "::1"]
+
+
+def test_a_server_that_is_open_to_all_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("AIOARRAY_API_KEYS", raising=False)
+    monkeypatch.setattr(command, "serve_here", lambda options, listener, say: 0)
+    assert main(["serve", "nothing", "--host", "0.0.0.0", "--port", "0"]) == 0
+    assert "anybody who reaches 0.0.0.0" in capsys.readouterr().err
+    assert main(["serve", "nothing", "--host", "0.0.0.0", "--port", "0", "--api-key", "k"]) == 0
+    assert capsys.readouterr().err == ""

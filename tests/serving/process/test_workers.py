@@ -1,0 +1,133 @@
+"""Workers that die, hang, or are renewed, and signals: what was accepted is answered; nobody meets a cold worker."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.serving.clients import LOST, httpx, tensor
+from tests.serving.processes import ROOT, ServerProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = [
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(sys.platform == "win32", reason="these signals are not there"),
+]
+ROW = {"inputs": [tensor([1], (1, 1))]}
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + LOST
+    while not condition():
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.02)
+
+
+class Asking:
+    """``with`` asks again and again, each time on a new connection, and notes the statuses that come."""
+
+    def __init__(self, url: str, path: str) -> None:
+        self.statuses: list[int | str] = []
+        self._url = f"{url}/v2/models/{path}/infer"
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._ask)
+
+    def _ask(self) -> None:
+        while not self._stop.is_set():
+            try:
+                self.statuses.append(httpx.post(self._url, json=ROW, timeout=LOST).status_code)
+            except httpx.TransportError as error:
+                self.statuses.append(type(error).__name__)
+
+    def __enter__(self) -> Asking:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join(LOST)
+
+
+def workers(server: ServerProcess) -> list[dict[str, Any]]:
+    numbers: dict[str, Any] = httpx.get(f"{server.url}/stats", timeout=LOST).json()
+    return [worker for worker in numbers["workers"] if worker["ready"]]
+
+
+def test_the_one_that_replaces_a_killed_worker_listens_when_it_is_ready() -> None:
+    with ServerProcess("tests.serving.clients:warming", "--workers", "2") as server:
+        wait_for(lambda: len(workers(server)) == 2)
+        before = {worker["process"] for worker in workers(server)}
+        with Asking(server.url, "warming") as asking:
+            os.kill(min(before), signal.SIGKILL)
+            wait_for(lambda: len({worker["process"] for worker in workers(server)} - {min(before)}) == 2)
+            count = len(asking.statuses)
+            wait_for(lambda: len(asking.statuses) > count + 20)
+    # A request inside the killed worker may be lost.
+    lost = [status for status in asking.statuses if status != 200]
+    assert len(lost) <= 1, lost
+    assert 503 not in lost
+
+
+def test_hangup_renews_workers_and_no_request_is_lost() -> None:
+    with ServerProcess("tests.serving.clients:warming", "--workers", "2") as server:
+        wait_for(lambda: len(workers(server)) == 2)
+        before = {worker["process"] for worker in workers(server)}
+        with Asking(server.url, "warming") as asking:
+            server.process.send_signal(signal.SIGHUP)
+
+            def are_new() -> bool:
+                now = {worker["process"] for worker in workers(server)}
+                return len(now) == 2 and not now & before
+
+            wait_for(are_new)
+        assert asking.statuses
+        assert set(asking.statuses) == {200}
+        # What the old ones have counted stays.
+        completed = sum(
+            model["stats"]["completed"] for model in httpx.get(f"{server.url}/stats", timeout=LOST).json()["models"]
+        )
+        assert completed >= len(asking.statuses)
+
+
+def test_hangup_of_a_single_process_answers_what_was_accepted() -> None:
+    with ServerProcess("tests.serving.clients:slow") as server, ThreadPoolExecutor(3) as pool:
+        before = server.stats("slow")["accepted"]
+        answers = [
+            pool.submit(httpx.post, f"{server.url}/v2/models/slow/infer", json=ROW, timeout=LOST) for _ in range(3)
+        ]
+        wait_for(lambda: server.stats("slow")["accepted"] == before + 3)
+        assert server.stop(signal.SIGHUP) == 0
+        assert [answer.result().status_code for answer in answers] == [200] * 3
+
+
+def test_the_grace_time_is_kept_where_a_thread_hangs() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "aioarray", "serve", "tests.serving.clients:hanging", "--port", "0", "--grace", "1"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout is not None
+    with process.stdout, ThreadPoolExecutor(1) as pool:
+        for line in process.stdout:
+            if line.startswith("ready at "):
+                break
+        url = line.removeprefix("ready at ").strip()
+        answer = pool.submit(httpx.post, f"{url}/v2/models/hanging/infer", json=ROW, timeout=LOST)
+        wait_for(lambda: httpx.get(f"{url}/stats", timeout=LOST).json()["models"][0]["stats"]["running"] == 1)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(LOST) == 3
+        assert "something hangs, and is given up" in process.stdout.read()
+        with pytest.raises(httpx.TransportError):  # the connection ends with the process
+            answer.result()
