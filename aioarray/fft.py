@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias
 
 from ._array import ArrayLike, call
 from ._base import config, dtypes
-from ._functions._arguments import DeviceLike, DTypeLike, axes_of, axis_of, device_of, dtype_of
+from ._dispatch.arguments import DeviceLike, DTypeLike, axes_of, axis_of, device_of, dtype_of
 from ._ops import fft as transforms
 
 if TYPE_CHECKING:

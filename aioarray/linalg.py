@@ -16,7 +16,7 @@ import operator
 from typing import TYPE_CHECKING, Literal, NamedTuple, SupportsIndex, TypeAlias
 
 from ._array import ArrayLike, call
-from ._functions._arguments import DTypeLike, axes_of, axis_of, dtype_of
+from ._dispatch.arguments import DTypeLike, axes_of, axis_of, dtype_of
 from ._functions.axes import matrix_transpose
 from ._functions.products import matmul, tensordot, vecdot
 from ._ops import linalg as decompositions

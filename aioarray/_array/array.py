@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Union, overload
 
@@ -16,17 +17,14 @@ from .._dispatch.launch import launch
 from .._dispatch.operands import common_device, host_operand
 from .._dispatch.programs import Alias, find_program
 from .._dispatch.scalars import Numbers, checked_scalar, is_scalar, position_dtype, scalar_dtypes, scalar_operand
-from .._engine import engine, pass_ready, wait
+from .._engine import engine
 from .._graph import array_spec
-from .._ops import arithmetic, bitwise, comparison, masking, modular, products
+from .._ops import arithmetic, bitwise, comparison, manipulation, masking, modular, products
+from .._ops import complex as complex_numbers
 from .._ops.in_place import in_place
 from .._ops.subscripts import getitem, setitem
-from . import subscripts
+from . import exchange, host_reads, methods, subscripts
 from .at import At
-from .exchange import Exchange
-from .host_reads import HostReads
-from .metadata import Metadata
-from .methods import ArrayMethods
 from .pickling import forked_result
 from .temporaries import TEMPORARY, warn_if_lost
 from .tracing import Trace, tracing
@@ -144,7 +142,7 @@ _general_power = _binary_operator(arithmetic.pow)
 _general_power_in_place = _in_place_operator(arithmetic.pow)
 
 
-class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
+class Array(Value):
     """A multi-dimensional array on a device, whose value may still be being computed.
 
     Its shape, dtype and device are known at once. ``await array`` gives the array itself, ready; an error of the
@@ -162,43 +160,7 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
     # NumPy's operators leave mixed operations to ours.
     __array_priority__ = 1000
     # Set in the instances that stand for values inside jit.
-    _trace: ClassVar[Trace | None] = None
-
-    # Waiting
-
-    def __await__(self) -> Generator[Any, Any, Array]:
-        pending = self._settle("await")
-        if pending is None:
-            buffer = self._buffer
-            yield from pass_ready()
-        else:
-            yield from wait(_scheduler, pending)
-            if pending.failure is not None:
-                raise pending.failure.exception()
-            buffer = pending.buffer
-            if self._pending is pending:
-                self._settle("await")
-        if self._buffer is buffer:  # neither deleted nor overwritten meanwhile
-            self._awaited = True
-            return self
-        # What was awaited is the value of then; `a[i] = v` has given `a` another one since.
-        return Array(self._spec, buffer, True)
-
-    def block_until_ready(self) -> Array:
-        """Hold the calling thread until the value is there; give the array itself. Raises the computation's error.
-
-        >>> x = aio.ones((2, 2))
-        >>> (x @ x).block_until_ready() is not None
-        True
-        """
-        pending = self._settle("block_until_ready")
-        if pending is not None:
-            _scheduler.block(pending)
-            pending = self._settle("block_until_ready")
-            if pending is not None and pending.failure is not None:
-                raise pending.failure.exception()
-        self._awaited = True
-        return self
+    _trace: ClassVar[Trace[Array] | None] = None
 
     # Copies
 
@@ -218,6 +180,9 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
         if self._spec.nbytes >= _xla.LARGE:
             copy._remains = getattr(self, "_remains", None)
         return copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
+        return self.__copy__()  # values do not change, so they are shared
 
     def __reduce__(self) -> tuple[Any, ...]:
         return restore, (self._host_value("pickling"),)
@@ -300,6 +265,107 @@ class Array(Value, Metadata, ArrayMethods, HostReads, Exchange):
         if self._spec.nbytes >= _xla.LARGE:
             self._remains = getattr(other, "_remains", None)
         self._awaited = other._awaited
+
+    # What other libraries call
+
+    __dlpack__ = exchange.dlpack
+    __dlpack_device__ = exchange.dlpack_device
+    __array_namespace__ = exchange.array_namespace
+
+    # Reading the value on the host
+
+    __bool__ = host_reads.to_bool
+    __int__ = host_reads.to_int
+    __float__ = host_reads.to_float
+    __complex__ = host_reads.to_complex
+    __index__ = host_reads.to_index
+    __array__ = host_reads.to_numpy
+    __contains__ = host_reads.contains
+    item = host_reads.item
+    tolist = host_reads.tolist
+    tobytes = methods.tobytes
+
+    # By these names on the stack `formatting` knows that the interpreter itself asks.
+
+    def __repr__(self) -> str:
+        return host_reads.representation(self)
+
+    def __str__(self) -> str:
+        return host_reads.text(self)
+
+    def __format__(self, specification: str, /) -> str:
+        return host_reads.formatted(self, specification)
+
+    def __trunc__(self) -> int:
+        return math.trunc(self._host_scalar("math.trunc(array)").item())  # type: ignore[no-any-return]
+
+    def __floor__(self) -> int:
+        return math.floor(self._host_scalar("math.floor(array)").item())  # type: ignore[no-any-return]
+
+    def __ceil__(self) -> int:
+        return math.ceil(self._host_scalar("math.ceil(array)").item())  # type: ignore[no-any-return]
+
+    # Functions as methods: in a file of their own, named here one by one, so that editors and type checkers see them.
+
+    sum = methods.sum
+    prod = methods.prod
+    mean = methods.mean
+    var = methods.var
+    std = methods.std
+    max = methods.max
+    min = methods.min
+    argmax = methods.argmax
+    argmin = methods.argmin
+    any = methods.any
+    all = methods.all
+    cumsum = methods.cumsum
+    cumprod = methods.cumprod
+    argsort = methods.argsort
+    take = methods.take
+    repeat = methods.repeat
+    nonzero = methods.nonzero
+    searchsorted = methods.searchsorted
+    diagonal = methods.diagonal
+    trace = methods.trace
+    dot = methods.dot
+    clip = methods.clip
+    round = methods.round
+    conj = methods.conj
+    conjugate = methods.conjugate
+    copy = methods.copy
+    reshape = methods.reshape
+    ravel = methods.ravel
+    flatten = methods.flatten
+    transpose = methods.transpose
+    swapaxes = methods.swapaxes
+    squeeze = methods.squeeze
+    astype = methods.astype
+    view = methods.view
+
+    __round__ = methods.rounded
+
+    @property
+    def T(self) -> Array:
+        """The transpose: axes in reverse order."""
+        return methods.transpose(self)
+
+    @property
+    def mT(self) -> Array:
+        """The transpose of the last two axes. ``ValueError`` below two dimensions."""
+        ndim = self._spec.ndim
+        if ndim < 2:
+            raise ValueError(f"mT: needs at least two dimensions, this array has {ndim}")
+        return self._run(manipulation.permute_dims, (*range(ndim - 2), ndim - 1, ndim - 2))
+
+    @property
+    def real(self) -> Array:
+        """The real parts, as ``aio.real``."""
+        return self._run(complex_numbers.real)
+
+    @property
+    def imag(self) -> Array:
+        """The imaginary parts, as ``aio.imag``."""
+        return self._run(complex_numbers.imag)
 
     # Operators
 
@@ -468,7 +534,7 @@ def _general(
     return run(program, present)
 
 
-def _trace_of(arrays: _Arrays) -> Trace | None:
+def _trace_of(arrays: _Arrays) -> Trace[Array] | None:
     """The trace that one of the arrays is kept from; there is none on this thread."""
     for x in arrays:
         if type(x) is not Array and isinstance(x, Array):
@@ -518,7 +584,7 @@ def from_host(value: np.ndarray, device: Device | None = None, copy: bool = True
     """A host array as an Array, with its dtype; later changes of ``value`` are not seen unless ``copy`` is False."""
     recording = tracing.recording
     if recording is not None and value.nbytes <= CONSTANT_BYTES and device in (None, recording.device):
-        return recording.constant(value)
+        return recording.constant(value)  # type: ignore[no-any-return]
     return Array(*host_operand(value, device, copy), True)
 
 
@@ -532,7 +598,7 @@ def restore(value: np.ndarray) -> Array:
 def _scalar(value: Scalar, dtype: DType, device: Device | None, weak: bool = True) -> Array:
     recording = tracing.recording
     if recording is not None:
-        return recording.constant(np.asarray(checked_scalar(value, dtype)).astype(dtype), weak)
+        return recording.constant(np.asarray(checked_scalar(value, dtype)).astype(dtype), weak)  # type: ignore[no-any-return]
     return Array(*scalar_operand(value, dtype, device, weak), True)
 
 

@@ -39,7 +39,7 @@ class Recording:
         # traced one.
         self.captured: dict[int, tuple[Array, Node]] = {}
         self.closed = False
-        self.parent: Trace | None = None
+        self.parent: Trace[Array] | None = None
 
     def __enter__(self) -> Recording:
         self.parent = tracing.recording
@@ -113,7 +113,7 @@ class Recording:
         return number(found[1]) if found[1].weak else found[1]
 
     def _check_enclosing(self, function: str, other: Recording) -> None:
-        recording: Trace | None = None if self.closed else self.parent
+        recording: Trace[Array] | None = None if self.closed else self.parent
         while recording is not None and recording is not other:
             recording = recording.parent
         if recording is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from .._base.dtypes import Scalar
     from .._graph import Definition
     from .._xla import Device
-    from .array import Array, ArrayLike
 
 
-class Trace(Protocol):
+A_co = TypeVar("A_co", covariant=True)
+
+
+class Trace(Protocol[A_co]):
     """The recording of a function for ``jit``: what Arrays inside it belong to."""
 
     @property
@@ -24,17 +26,15 @@ class Trace(Protocol):
     def device(self) -> Device: ...
 
     @property
-    def parent(self) -> Trace | None: ...
+    def parent(self) -> Trace[A_co] | None: ...
 
-    def call(
-        self, definition: Definition[Any], arrays: tuple[ArrayLike | None, ...], static: tuple[Any, ...]
-    ) -> Any: ...
+    def call(self, definition: Definition[Any], arrays: tuple[Any, ...], static: tuple[Any, ...]) -> Any: ...
 
-    def number(self, value: Scalar) -> Array: ...
+    def number(self, value: Scalar) -> A_co: ...
 
-    def constant(self, value: np.ndarray, weak: bool = False) -> Array: ...
+    def constant(self, value: np.ndarray, weak: bool = False) -> A_co: ...
 
-    def traced(self, function: str, x: ArrayLike) -> Array: ...
+    def traced(self, function: str, x: Any) -> A_co: ...
 
 
 class _Tracing(threading.local):
@@ -43,7 +43,7 @@ class _Tracing(threading.local):
     While there is one, nothing is launched: operations become a part of it, on whatever Arrays.
     """
 
-    recording: Trace | None = None
+    recording: Trace[Any] | None = None
 
 
 tracing = _Tracing()

@@ -10,12 +10,12 @@ lost.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from .. import _xla
 from .._dispatch import copies
 from .._dispatch.operands import deleted_error
-from .._engine import Pending
+from .._engine import Pending, engine, pass_ready, wait
 from . import formatting, sync_reads
 from .remains import Remains
 
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from .._base.dtypes import DType
     from .._engine import Failure
     from .._graph import ArraySpec
-    from .._xla import Buffer
-    from .array import Array
+    from .._xla import Buffer, Device
 
 # Held for a few instructions. Re-entrant, since what is replaced may be the last reference to something.
 replacing: Final = threading.RLock()
 
 
 class Value:
-    """The part of ``Array`` that has, or will have, the value."""
+    """What has a value, or will have one: all of ``Array`` but what is computed with it."""
 
     # Cleared in this order when an Array goes: `_remains` after what else holds the value.
     __slots__ = ("_awaited", "_buffer", "_pending", "_remains", "_spec")
@@ -56,11 +56,85 @@ class Value:
         if spec.nbytes >= _xla.LARGE and not awaited and value is not None:
             self._remains = Remains(value, spec.nbytes)
 
-    if TYPE_CHECKING:
+    # What is known before the value is
 
-        def __await__(self) -> Generator[Any, Any, Array]: ...
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the dimensions."""
+        return self._spec.shape
 
-        def block_until_ready(self) -> Array: ...
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the elements."""
+        return self._spec.dtype
+
+    @property
+    def device(self) -> Device:
+        """Where the value is, or will be."""
+        device = self._spec.device
+        assert device is not None
+        return device
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions."""
+        return self._spec.ndim
+
+    @property
+    def size(self) -> int:
+        """How many elements."""
+        return self._spec.size
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self._spec.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self._spec.nbytes
+
+    def __len__(self) -> int:
+        if not self._spec.shape:
+            raise TypeError("len() of an array of no dimensions")
+        return self._spec.shape[0]
+
+    # Waiting
+
+    def __await__(self) -> Generator[Any, Any, Self]:
+        pending = self._settle("await")
+        if pending is None:
+            buffer = self._buffer
+            yield from pass_ready()
+        else:
+            yield from wait(engine.scheduler, pending)
+            if pending.failure is not None:
+                raise pending.failure.exception()
+            buffer = pending.buffer
+            if self._pending is pending:
+                self._settle("await")
+        if self._buffer is buffer:  # neither deleted nor overwritten meanwhile
+            self._awaited = True
+            return self
+        # What was awaited is the value of then; `a[i] = v` has given `a` another one since.
+        return type(self)(self._spec, buffer, True)
+
+    def block_until_ready(self) -> Self:
+        """Hold the calling thread until the value is there; give the array itself. Raises the computation's error.
+
+        >>> x = aio.ones((2, 2))
+        >>> (x @ x).block_until_ready() is not None
+        True
+        """
+        pending = self._settle("block_until_ready")
+        if pending is not None:
+            engine.scheduler.block(pending)
+            pending = self._settle("block_until_ready")
+            if pending is not None and pending.failure is not None:
+                raise pending.failure.exception()
+        self._awaited = True
+        return self
 
     def is_ready(self) -> bool:
         """Whether the value, or its error, is there."""
@@ -68,6 +142,10 @@ class Value:
         if pending is None or pending.launch is None:
             return True
         return pending.buffer is not None and _xla.is_ready(pending.buffer)
+
+    def is_deleted(self) -> bool:
+        """Whether the value was given up."""
+        return self._buffer is None and self._pending is None
 
     def delete(self) -> None:
         """Give up the value; its device memory is freed once running work that reads it has ended.
@@ -126,6 +204,14 @@ class Value:
     def _may_wait_to_show(self) -> bool:
         pending = None if self.is_ready() else self._pending
         return pending is None or formatting.may_wait(pending)
+
+    def _host_scalar(self, what: str) -> Any:
+        """The only element."""
+        if self._spec.size != 1:
+            raise TypeError(f"{what}: needs an array of one element, this one has shape {self._spec.shape}")
+        if self._spec.ndim > 0 and what != "bool(array)":
+            raise TypeError(f"{what}: needs an array of no dimensions, this one has shape {self._spec.shape}")
+        return self._host_value(what)[(0,) * self._spec.ndim]
 
     def _failure(self) -> Failure | None:
         pending = self._settle("repr")

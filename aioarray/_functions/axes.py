@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from .._array import Array, ArrayLike, as_array, by_columns, call, fused
+from .._dispatch.arguments import axis_of
 from .._ops import manipulation
 from .._ops._rules import normalize_axes, normalize_axis
-from ._arguments import axis_of
 from .manipulation import flip, permute_dims
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from .._array import Array, ArrayLike, as_array, call, fused
 from .._base import dtypes
+from .._dispatch.arguments import DTypeLike, dtype_of
 from .._ops import correlation
-from ._arguments import DTypeLike, dtype_of
 from .arithmetic import divide, multiply, sqrt
 from .comparison import clip
 from .complex import conj, imag, real

@@ -12,9 +12,9 @@ import numpy as np
 from .. import _xla
 from .._array import Array, ArrayLike, call, from_host
 from .._base import config, dtypes
+from .._dispatch.arguments import DeviceLike, DTypeLike, Shape, device_of, dtype_of, shape_of
 from .._dispatch.exchange import dlpack_operand, host_value
 from .._ops import creation, data_types, manipulation
-from ._arguments import DeviceLike, DTypeLike, Shape, device_of, dtype_of, shape_of
 from ._ranges import exact_range
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .._array import Array, ArrayLike, call
+from .._dispatch.arguments import DTypeLike, axis_of, dtype_of
 from .._ops import cumulative
-from ._arguments import DTypeLike, axis_of, dtype_of
 
 if TYPE_CHECKING:
     from .._array import Array

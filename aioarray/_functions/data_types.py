@@ -10,8 +10,8 @@ import numpy as np
 
 from .._array import Array, ArrayLike, call
 from .._base import dtypes
+from .._dispatch.arguments import DeviceLike, DTypeLike, device_of
 from .._ops import data_types
-from ._arguments import DeviceLike, DTypeLike, device_of
 
 if TYPE_CHECKING:
     from .._base.dtypes import DType, Scalar

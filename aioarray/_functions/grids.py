@@ -10,8 +10,8 @@ import numpy as np
 
 from .._array import Array, ArrayLike, as_array, call, fused
 from .._base import dtypes
+from .._dispatch.arguments import DeviceLike, DTypeLike, Shape, dtype_of, shape_of
 from .._ops import creation
-from ._arguments import DeviceLike, DTypeLike, Shape, dtype_of, shape_of
 from .arithmetic import pow, remainder
 from .comparison import clip
 from .creation import SMALL_BYTES, arange, asarray, linspace

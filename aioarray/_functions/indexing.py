@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from .._array import ArrayLike, call
+from .._dispatch.arguments import axis_of
 from .._ops import taking
-from ._arguments import axis_of
 
 if TYPE_CHECKING:
     from .._array import Array

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from .._array import Array, ArrayLike, as_array, fused
 from .._base import dtypes
+from .._dispatch.arguments import Axes, axes_of, axis_of
 from .._ops._rules import normalize_axes, normalize_axis
-from ._arguments import Axes, axes_of, axis_of
 from .arithmetic import divide, multiply, remainder
 from .comparison import clip
 from .data_types import astype, result_type

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 from .._array import Array, ArrayLike, as_array, by_columns, call
 from .._base.host_values import host_array
+from .._dispatch.arguments import Axes, Shape, axes_of, axis_of, shape_of
 from .._ops import manipulation, searching
 from .._ops._rules import broadcast_shapes as _broadcast_shapes
 from .._ops._rules import normalize_axis
-from ._arguments import Axes, Shape, axes_of, axis_of, shape_of
 from .creation import asarray
 
 if TYPE_CHECKING:

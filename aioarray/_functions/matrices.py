@@ -6,8 +6,8 @@ import operator
 
 from .._array import Array, ArrayLike, as_array, call, fused
 from .._base import dtypes
+from .._dispatch.arguments import DeviceLike, DTypeLike, axis_of, dtype_of
 from .._ops import matrices
-from ._arguments import DeviceLike, DTypeLike, axis_of, dtype_of
 from .creation import eye, full, tril
 from .padding import pad
 

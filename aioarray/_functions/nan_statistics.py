@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from .._array import Array, ArrayLike, as_array, fused
 from .._base import dtypes
+from .._dispatch.arguments import Axes, DTypeLike, axes_of
 from .._ops import statistical
-from ._arguments import Axes, DTypeLike, axes_of
 from .arithmetic import divide, multiply, sqrt, subtract
 from .complex import conj, real
 from .data_types import astype

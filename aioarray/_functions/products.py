@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from .._array import Array, ArrayLike, as_array, call, fused
+from .._dispatch.arguments import axis_of
 from .._ops import products
 from .._ops._rules import normalize_axis
-from ._arguments import axis_of
 from .arithmetic import multiply
 from .complex import conj
 from .manipulation import moveaxis, reshape

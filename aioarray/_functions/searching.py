@@ -9,8 +9,8 @@ import numpy as np
 
 from .._array import Array, ArrayLike, call, from_host
 from .._base import dtypes
+from .._dispatch.arguments import Axes, axes_of, axis_of
 from .._ops import _rules, searching, statistical
-from ._arguments import Axes, axes_of, axis_of
 from .creation import asarray
 
 if TYPE_CHECKING:

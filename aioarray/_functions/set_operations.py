@@ -14,9 +14,9 @@ import numpy as np
 from .._array import Array, ArrayLike, as_array, call, from_host, fused
 from .._base import dtypes
 from .._base.host_values import host_array
+from .._dispatch.arguments import axis_of
 from .._ops import searching, sets
 from .._ops._rules import index_dtype
-from ._arguments import axis_of
 from .comparison import less
 from .creation import arange, full
 from .data_types import astype

@@ -6,9 +6,9 @@ import operator
 from typing import TYPE_CHECKING, SupportsIndex
 
 from .._array import Array, ArrayLike, as_array, call, fused
+from .._dispatch.arguments import axis_of
 from .._ops import sorting
 from .._ops._rules import normalize_axis
-from ._arguments import axis_of
 from .indexing import take_along_axis
 from .manipulation import broadcast_arrays, reshape, unstack
 

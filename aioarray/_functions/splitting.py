@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, SupportsIndex
 import numpy as np
 
 from .._array import Array, ArrayLike, as_array, call
+from .._dispatch.arguments import axis_of
 from .._ops import splitting
 from .._ops._rules import normalize_axis
-from ._arguments import axis_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

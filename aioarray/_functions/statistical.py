@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from .._array import Array, ArrayLike, as_array, call, fused
 from .._base import dtypes
+from .._dispatch.arguments import Axes, DTypeLike, axes_of, dtype_of
 from .._ops import statistical
 from .._ops._rules import normalize_axes
-from ._arguments import Axes, DTypeLike, axes_of, dtype_of
 from .arithmetic import divide, multiply
 from .creation import full
 from .data_types import astype, result_type

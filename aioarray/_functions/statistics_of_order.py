@@ -14,8 +14,8 @@ import numpy as np
 from .._array import Array, ArrayLike, as_array, fused
 from .._base import dtypes
 from .._base.host_values import host_array
+from .._dispatch.arguments import Axes, axes_of
 from .._ops._rules import normalize_axes
-from ._arguments import Axes, axes_of
 from .arithmetic import divide, subtract
 from .comparison import clip
 from .creation import asarray

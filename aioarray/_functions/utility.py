@@ -6,8 +6,8 @@ import operator
 from typing import TYPE_CHECKING
 
 from .._array import ArrayLike, call
+from .._dispatch.arguments import Axes, axes_of, axis_of
 from .._ops import manipulation, statistical
-from ._arguments import Axes, axes_of, axis_of
 
 if TYPE_CHECKING:
     from .._array import Array

@@ -387,7 +387,7 @@ class JitFunction(Generic[P, R]):
                     kwargs[where] = value
         return self._function(*args, **kwargs)
 
-    def _inline(self, recording: Trace, arrays: list[Array], arguments: Arguments) -> Any:
+    def _inline(self, recording: Trace[Array], arrays: list[Array], arguments: Arguments) -> Any:
         """A call inside another trace: it becomes a part of that."""
         return self._apply(arguments, [recording.traced(self.name, x) for x in arrays[: len(arguments.leaves)]])
 
@@ -489,7 +489,7 @@ def _has_method(cls: type, function: JitFunction[Any, Any]) -> bool:
 
 def _weak(value: Any) -> Array:
     if tracing.recording is not None:
-        return tracing.recording.number(value)
+        return tracing.recording.number(value)  # type: ignore[no-any-return]
     dtype = dtypes.widest_for_rank(dtypes.scalar_rank(value))
     return Array(*scalar_operand(value, dtype), True)
 

@@ -13,7 +13,7 @@ from .._ops._gather import SCATTER
 from .._ops._rules import broadcast_to, convert
 
 if TYPE_CHECKING:
-    from .._functions._arguments import DeviceLike, DTypeLike
+    from .._dispatch.arguments import DeviceLike, DTypeLike
 
 __all__ = ["KVCache", "kv_cache", "kv_cache_mask", "update_kv_cache"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from .._array import Array, ArrayLike, as_array, call
 from .._base import dtypes
-from .._functions._arguments import axis_of
+from .._dispatch.arguments import axis_of
 from .._graph import Node, definition
 from .._ops import _primitives as p
 from .._ops import rounding, statistical

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from .._array import Array, ArrayLike, as_array, call, fused
 from .._base import dtypes
-from .._functions._arguments import Axes, DTypeLike, axes_of, axis_of, dtype_of
+from .._dispatch.arguments import Axes, DTypeLike, axes_of, axis_of, dtype_of
 from .._functions.exponential import exp, log
 from .._functions.floating_point import isfinite
 from .._functions.indexing import take_along_axis

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 import numpy as np
 
 from .._base import config
-from .._functions._arguments import DTypeLike, dtype_of, shape_of
+from .._dispatch.arguments import DTypeLike, dtype_of, shape_of
 
 if TYPE_CHECKING:
     from .._array import ArrayLike

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from .._array import ArrayLike, call
-from .._functions._arguments import DTypeLike, dtype_of, shape_of
+from .._dispatch.arguments import DTypeLike, dtype_of, shape_of
 from .._ops import multivariate, random, rejection
 from ._arguments import ShapeLike, optional_shape, parameter, real_dtype
 from ._keys import KeyLike, opened

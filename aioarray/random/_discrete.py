@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .._array import ArrayLike, call
 from .._base import config
-from .._functions._arguments import DTypeLike, axis_of, dtype_of, shape_of
+from .._dispatch.arguments import DTypeLike, axis_of, dtype_of, shape_of
 from .._ops import random, rejection
 from ._arguments import ShapeLike, bound, integral_dtype, optional_shape, parameter
 from ._keys import KeyLike, opened

@@ -10,7 +10,7 @@ import numpy as np
 from .._array import Array, call, from_host
 from .._array.trees import register_tree_node
 from .._base import dtypes
-from .._functions._arguments import shape_of
+from .._dispatch.arguments import shape_of
 from .._ops import manipulation, random, threefry
 
 if TYPE_CHECKING:

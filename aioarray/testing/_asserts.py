@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from .._array import ArrayLike
-    from .._functions._arguments import DTypeLike
+    from .._dispatch.arguments import DTypeLike
 
 # What numbers of a precision may be apart, relatively, if the caller does not say. Others: twice their epsilon.
 RTOL = {

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from .._array import Array
     from .._base.dtypes import DType
-    from .._functions._arguments import DTypeLike
+    from .._dispatch.arguments import DTypeLike
 
 __all__ = ["arrays", "dtypes", "shapes"]
 
