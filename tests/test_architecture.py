@@ -44,6 +44,7 @@ PRIVATE_BELOW: dict[tuple[str, str], str] = {
     ("serving", "_xla"): "rows are copied into memory that the device takes as it is",
     ("testing", "_array"): "the policy of synchronous reads, and Arrays without a read",
     ("testing", "_base"): "the errors that it injects, and dtypes to draw from",
+    ("testing", "_dispatch"): "dtypes as functions take them",
     ("testing", "_engine"): "it shows what the engine tells its instruments",
     ("testing", "_functions"): "what strategies and assertions are made of",
     ("testing", "_observe"): "it stands on the instruments",
@@ -52,9 +53,6 @@ PRIVATE_BELOW: dict[tuple[str, str], str] = {
 
 # (file, module that it imports for types only, or when it is called) -> why the circle that this closes stays.
 CIRCLES: dict[tuple[str, str], str] = {
-    ("aioarray/_array/methods.py", "aioarray._array.array"): "methods of Array give Arrays",
-    ("aioarray/_array/tracing.py", "aioarray._array.array"): "what traces a call gives Arrays",
-    ("aioarray/_array/value.py", "aioarray._array.array"): "a value names the Array that it is part of",
     ("aioarray/_engine/launch.py", "aioarray._engine.instruments"): "a launch carries what its observer noted",
 }
 # The wings of ``serving``, from the lowest; what is of no wing is between batching and models, or uses them all.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, Self, SupportsIndex, TypeAlias, TypeVar
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from .._base import dtypes
 from .._base.host_values import host_array
-from .._dispatch.arguments import axes_of, axis_of, dtype_of, shape_of
+from .._dispatch.arguments import axes_of, axis_of, dtype_of, integer_of, order_of, shape_of
 from .._ops import (
     comparison,
     complex,
@@ -255,7 +254,7 @@ def repeat(x: A, /, repeats: SupportsIndex | ArrayLike, axis: SupportsIndex | No
     """Every element along ``axis`` so many times, as ``aio.repeat``; an Array ``repeats`` is read."""
     place = None if axis is None else axis_of("repeat", axis)
     if not isinstance(repeats, (Value, np.ndarray, Sequence)):
-        return x._run(manipulation.repeat, operator.index(repeats), place)
+        return x._run(manipulation.repeat, integer_of("repeat", "repeats", repeats), place)
     counts = np.asarray(repeats)
     if counts.dtype.kind not in "iu" or counts.ndim > 1:
         raise TypeError(
@@ -294,7 +293,7 @@ def searchsorted(x: A, /, v: ArrayLike, side: Literal["left", "right"] = "left",
 def diagonal(x: A, /, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1) -> A:
     """Diagonals of the matrices in two axes, as ``aio.diagonal``."""
     axes = (axis_of("diagonal", axis1), axis_of("diagonal", axis2))
-    return x._run(matrices.diagonal, operator.index(offset), axes)
+    return x._run(matrices.diagonal, integer_of("diagonal", "offset", offset), axes)
 
 
 def trace(
@@ -310,7 +309,7 @@ def trace(
     if out is not None:
         _refuse("trace", out=out)
     axes = (axis_of("trace", axis1), axis_of("trace", axis2))
-    return x._run(matrices.trace, operator.index(offset), dtype_of(dtype), axes)
+    return x._run(matrices.trace, integer_of("trace", "offset", offset), dtype_of(dtype), axes)
 
 
 def dot(x: A, /, other: ArrayLike, out: Any = None) -> A:
@@ -331,7 +330,7 @@ def round(x: A, /, decimals: SupportsIndex = 0, out: Any = None) -> A:
     """The elements rounded to so many decimals, as ``aio.round``."""
     if out is not None:
         _refuse("round", out=out)
-    return x._run(rounding.round, operator.index(decimals))
+    return x._run(rounding.round, integer_of("round", "decimals", decimals))
 
 
 def conj(x: A, /) -> A:
@@ -395,7 +394,7 @@ def transpose(x: A, /, *axes: SupportsIndex | Sequence[SupportsIndex] | None) ->
     if not axes or axes == (None,):
         return x._run(manipulation.permute_dims, tuple(range(x._spec.ndim))[::-1])
     order: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], SupportsIndex) else axes
-    return x._run(manipulation.permute_dims, shape_of("transpose", order))
+    return x._run(manipulation.permute_dims, order_of("transpose", order))
 
 
 def swapaxes(x: A, /, axis1: SupportsIndex, axis2: SupportsIndex) -> A:

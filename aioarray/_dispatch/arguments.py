@@ -56,6 +56,20 @@ def axis_of(function: str, axis: SupportsIndex) -> int:
         raise TypeError(f"{function}: axis {axis!r} is no integer") from None
 
 
+def order_of(function: str, axes: SupportsIndex | Sequence[SupportsIndex]) -> tuple[int, ...]:
+    """Axes in an order, as a tuple."""
+    order = axes_of(function, axes)
+    return order if isinstance(order, tuple) else (order,)  # type: ignore[return-value]
+
+
+def integer_of(function: str, name: str, value: SupportsIndex) -> int:
+    """The argument ``name`` as an int. ``TypeError`` for what is none."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{function}: {name} {value!r} is no integer") from None
+
+
 def dtype_of(dtype: DTypeLike | None) -> DType | None:
     """``dtype`` as a dtype that devices have, None as it is."""
     return None if dtype is None else dtypes.as_dtype(dtype)

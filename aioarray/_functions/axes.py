@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from .._array import Array, ArrayLike, as_array, by_columns, call, fused
-from .._dispatch.arguments import axis_of
+from .._dispatch.arguments import axis_of, integer_of
 from .._ops import manipulation
 from .._ops._rules import normalize_axes, normalize_axis
 from .manipulation import flip, permute_dims
@@ -64,7 +64,7 @@ def rollaxis(x: ArrayLike, /, axis: int, start: int = 0) -> Array:
     """
     array = as_array("rollaxis", x)
     source = normalize_axis("rollaxis", axis_of("rollaxis", axis), array.ndim)
-    target = operator.index(start)
+    target = integer_of("rollaxis", "start", start)
     if not -array.ndim <= target <= array.ndim:
         raise ValueError(f"rollaxis: start={start} is out of range; use {-array.ndim}..{array.ndim}")
     target += array.ndim if target < 0 else 0
@@ -84,7 +84,7 @@ def rot90(x: ArrayLike, /, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     plane = normalize_axes("rot90", tuple(map(operator.index, axes)), array.ndim)
     if len(plane) != 2:
         raise ValueError(f"rot90: axes={axes} name {len(plane)} axes; name two")
-    return _rotated(array, turns=operator.index(k) % 4, plane=(plane[0], plane[1]))
+    return _rotated(array, turns=integer_of("rot90", "k", k) % 4, plane=(plane[0], plane[1]))
 
 
 @fused

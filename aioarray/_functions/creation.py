@@ -12,7 +12,7 @@ import numpy as np
 from .. import _xla
 from .._array import Array, ArrayLike, call, from_host
 from .._base import config, dtypes
-from .._dispatch.arguments import DeviceLike, DTypeLike, Shape, device_of, dtype_of, shape_of
+from .._dispatch.arguments import DeviceLike, DTypeLike, Shape, device_of, dtype_of, integer_of, shape_of
 from .._dispatch.exchange import dlpack_operand, host_value
 from .._ops import creation, data_types, manipulation
 from ._ranges import exact_range
@@ -383,7 +383,7 @@ def linspace(
     >>> aio.linspace(0, 1, 5)
     Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
-    count = operator.index(num)
+    count = integer_of("linspace", "num", num)
     if count < 0:
         raise ValueError(f"linspace: num={num} must not be negative")
     if isinstance(start, Array) or isinstance(stop, Array):
@@ -442,9 +442,9 @@ def eye(
     Array([[0., 1., 0.],
            [0., 0., 1.]], dtype=float32)
     """
-    rows = operator.index(n_rows)
-    columns = rows if n_cols is None else operator.index(n_cols)
-    diagonal, target = operator.index(k), _real(dtype)
+    rows = integer_of("eye", "n_rows", n_rows)
+    columns = rows if n_cols is None else integer_of("eye", "n_cols", n_cols)
+    diagonal, target = integer_of("eye", "k", k), _real(dtype)
     if rows < 0 or columns < 0:
         raise ValueError(f"eye: shape {(rows, columns)} has a negative length")
     if _small((rows, columns), target):
@@ -460,7 +460,7 @@ def tril(x: ArrayLike, /, k: int = 0) -> Array:
            [1., 1., 0.],
            [1., 1., 1.]], dtype=float32)
     """
-    return call(creation.tril, (x,), operator.index(k))
+    return call(creation.tril, (x,), integer_of("tril", "k", k))
 
 
 def triu(x: ArrayLike, /, k: int = 0) -> Array:
@@ -471,7 +471,7 @@ def triu(x: ArrayLike, /, k: int = 0) -> Array:
            [0., 0., 1.],
            [0., 0., 0.]], dtype=float32)
     """
-    return call(creation.triu, (x,), operator.index(k))
+    return call(creation.triu, (x,), integer_of("triu", "k", k))
 
 
 def meshgrid(*arrays: ArrayLike, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from .._array import Array, ArrayLike, as_array, call, fused
 from .._base import dtypes
-from .._dispatch.arguments import DeviceLike, DTypeLike, Shape, dtype_of, shape_of
+from .._dispatch.arguments import DeviceLike, DTypeLike, Shape, dtype_of, integer_of, shape_of
 from .._ops import creation
 from .arithmetic import pow, remainder
 from .comparison import clip
@@ -46,7 +45,7 @@ def logspace(
     exponents = linspace(start, stop, num, dtype=wide, device=device, endpoint=endpoint)
     target = dtype_of(dtype) or dtypes.default_for_rank(3 if wide in dtypes.COMPLEX else 2)
     if exponents.size * target.itemsize <= SMALL_BYTES:
-        values = np.logspace(start, stop, operator.index(num), endpoint, base)
+        values = np.logspace(start, stop, integer_of("logspace", "num", num), endpoint, base)
         return asarray(values.astype(target), device=device)
     return _powers(asarray(float(base), dtype=dtypes.float64), exponents, dtype=target)
 
@@ -73,7 +72,7 @@ def geomspace(
     if start == 0 or stop == 0:
         raise ValueError(f"geomspace: start={start}, stop={stop}; no multiples lead to or from 0")
     target = dtype_of(dtype) or dtypes.default_for_rank(3 if _wide(start, stop) in dtypes.COMPLEX else 2)
-    count = operator.index(num)
+    count = integer_of("geomspace", "num", num)
     if count * target.itemsize <= SMALL_BYTES:
         return asarray(np.geomspace(start, stop, count, endpoint).astype(target), device=device)
     wide = _wide(start, stop)

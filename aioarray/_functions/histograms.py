@@ -10,6 +10,7 @@ import numpy as np
 
 from .._array import Array, ArrayLike, as_array, call, fused
 from .._base import dtypes
+from .._dispatch.arguments import integer_of
 from .._ops import histograms
 from .arithmetic import divide
 from .comparison import less
@@ -187,5 +188,5 @@ def bincount(
         value = np.asarray(x)
         if value.size and value.min() < 0:
             raise ValueError(f"bincount: x has a negative element, {value.min()}; it takes 0 and up, or give length=")
-        length = builtins.max(int(value.max()) + 1 if value.size else 0, operator.index(minlength))
-    return call(histograms.bincount, (x, weights), operator.index(length))
+        length = builtins.max(int(value.max()) + 1 if value.size else 0, integer_of("bincount", "minlength", minlength))
+    return call(histograms.bincount, (x, weights), integer_of("bincount", "length", length))

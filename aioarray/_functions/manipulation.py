@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Literal
 
 from .._array import Array, ArrayLike, as_array, by_columns, call
 from .._base.host_values import host_array
-from .._dispatch.arguments import Axes, Shape, axes_of, axis_of, shape_of
+from .._dispatch.arguments import Axes, Shape, axes_of, axis_of, integer_of, order_of, shape_of
 from .._ops import manipulation, searching
 from .._ops._rules import broadcast_shapes as _broadcast_shapes
 from .._ops._rules import normalize_axis
@@ -115,7 +114,7 @@ def permute_dims(x: ArrayLike, /, axes: tuple[int, ...]) -> Array:
     >>> aio.permute_dims(aio.ones((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    return call(manipulation.permute_dims, (x,), shape_of("permute_dims", axes))
+    return call(manipulation.permute_dims, (x,), order_of("permute_dims", axes))
 
 
 def repeat(
@@ -144,7 +143,9 @@ def repeat(
     if size is not None:
         array = as_array("repeat", x)
         filling = host_array("repeat", fill_value, array.dtype).astype(array.dtype).item()
-        return call(searching.repeat, (array, as_array("repeat", repeats)), place, operator.index(size), filling)
+        return call(
+            searching.repeat, (array, as_array("repeat", repeats)), place, integer_of("repeat", "size", size), filling
+        )
     return as_array("repeat", x).repeat(repeats, axis)
 
 

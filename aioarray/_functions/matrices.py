@@ -6,7 +6,7 @@ import operator
 
 from .._array import Array, ArrayLike, as_array, call, fused
 from .._base import dtypes
-from .._dispatch.arguments import DeviceLike, DTypeLike, axis_of, dtype_of
+from .._dispatch.arguments import DeviceLike, DTypeLike, axis_of, dtype_of, integer_of
 from .._ops import matrices
 from .creation import eye, full, tril
 from .padding import pad
@@ -38,9 +38,9 @@ def tri(
     Array([[1, 0, 0],
            [1, 1, 0]], dtype=int32)
     """
-    shape = (operator.index(N), operator.index(N if M is None else M))
+    shape = (integer_of("tri", "N", N), operator.index(N if M is None else M))
     ones = full(shape, 1, dtype=dtype_of(dtype) or dtypes.default_for_rank(2), device=device)
-    return tril(ones, k=operator.index(k))
+    return tril(ones, k=integer_of("tri", "k", k))
 
 
 @fused
@@ -57,7 +57,7 @@ def diag(x: ArrayLike, /, k: int = 0) -> Array:
     """
     array = as_array("diag", x)
     if array.ndim == 2:
-        return call(matrices.diagonal, (array,), operator.index(k))
+        return call(matrices.diagonal, (array,), integer_of("diag", "k", k))
     if array.ndim != 1:
         raise ValueError(f"diag: shape {array.shape}; it takes a vector or a matrix")
     size = array.size + abs(k)
@@ -82,7 +82,7 @@ def diagonal(x: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -
     Array([1, 4], dtype=int32)
     """
     axes = (axis_of("diagonal", axis1), axis_of("diagonal", axis2))
-    return call(matrices.diagonal, (x,), operator.index(offset), axes)
+    return call(matrices.diagonal, (x,), integer_of("diagonal", "offset", offset), axes)
 
 
 def trace(x: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None) -> Array:
@@ -92,4 +92,4 @@ def trace(x: ArrayLike, /, offset: int = 0, axis1: int = 0, axis2: int = 1, dtyp
     Array(5, dtype=int32)
     """
     axes = (axis_of("trace", axis1), axis_of("trace", axis2))
-    return call(matrices.trace, (x,), operator.index(offset), dtype_of(dtype), axes)
+    return call(matrices.trace, (x,), integer_of("trace", "offset", offset), dtype_of(dtype), axes)

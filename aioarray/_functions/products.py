@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from .._array import Array, ArrayLike, as_array, call, fused
-from .._dispatch.arguments import axis_of
+from .._dispatch.arguments import axis_of, integer_of
 from .._ops import products
 from .._ops._rules import normalize_axis
 from .arithmetic import multiply
@@ -88,10 +88,10 @@ def cross(
     if axis is not None:
         axisa = axisb = axisc = axis
     a, b = as_array("cross", x1), as_array("cross", x2)
-    a = moveaxis(a, normalize_axis("cross", operator.index(axisa), a.ndim), -1)
-    b = moveaxis(b, normalize_axis("cross", operator.index(axisb), b.ndim), -1)
+    a = moveaxis(a, normalize_axis("cross", integer_of("cross", "axisa", axisa), a.ndim), -1)
+    b = moveaxis(b, normalize_axis("cross", integer_of("cross", "axisb", axisb), b.ndim), -1)
     product: Array = call(products.cross, (a, b), -1)
-    return moveaxis(product, -1, normalize_axis("cross", operator.index(axisc), product.ndim))
+    return moveaxis(product, -1, normalize_axis("cross", integer_of("cross", "axisc", axisc), product.ndim))
 
 
 # How exactly float32 operands enter a product on devices with faster units of less precision; None is "default".
@@ -137,7 +137,7 @@ def tensordot(
         first, second = axes
         pairs = (_axes(first), _axes(second))
         return call(products.tensordot, (x1, x2), pairs, precision)
-    return call(products.tensordot, (x1, x2), operator.index(axes), precision)
+    return call(products.tensordot, (x1, x2), integer_of("tensordot", "axes", axes), precision)
 
 
 def _axes(axes: int | Sequence[int]) -> tuple[int, ...]:

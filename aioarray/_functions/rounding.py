@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING
 
 from .._array import ArrayLike, call, unary
+from .._dispatch.arguments import integer_of
 from .._ops import rounding
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def round(x: ArrayLike, /, decimals: int = 0) -> Array:
     >>> aio.round(aio.asarray([3.14159, 2.71828]), 2)
     Array([3.14, 2.72], dtype=float32)
     """
-    return call(rounding.round, (x,), operator.index(decimals))
+    return call(rounding.round, (x,), integer_of("round", "decimals", decimals))
 
 
 def trunc(x: ArrayLike, /) -> Array:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
 from .._array import Array, ArrayLike, call, from_host
 from .._base import dtypes
-from .._dispatch.arguments import Axes, axes_of, axis_of
+from .._dispatch.arguments import Axes, axes_of, axis_of, integer_of
 from .._ops import _rules, searching, statistical
 from .creation import asarray
 
@@ -64,7 +63,12 @@ def nonzero(x: ArrayLike, /, *, size: int | None = None, fill_value: int = 0) ->
     (Array([ 1,  3, -1], dtype=int32),)
     """
     if size is not None:
-        return call(searching.nonzero, (x,), operator.index(size), operator.index(fill_value))
+        return call(
+            searching.nonzero,
+            (x,),
+            integer_of("nonzero", "size", size),
+            integer_of("nonzero", "fill_value", fill_value),
+        )
     if isinstance(x, Array):
         return x.nonzero()
     return tuple(map(from_host, _host_nonzero(x)))
@@ -78,7 +82,12 @@ def argwhere(x: ArrayLike, /, *, size: int | None = None, fill_value: int = 0) -
            [1, 0]], dtype=int32)
     """
     if size is not None:
-        return call(searching.argwhere, (x,), operator.index(size), operator.index(fill_value))
+        return call(
+            searching.argwhere,
+            (x,),
+            integer_of("argwhere", "size", size),
+            integer_of("argwhere", "fill_value", fill_value),
+        )
     return from_host(np.stack(_host_nonzero(x), axis=1), _device(x))
 
 

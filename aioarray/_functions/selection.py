@@ -6,7 +6,6 @@ is read, and the functions work inside jit.
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from .._array import Array, ArrayLike, as_array, call, from_host, fused
 from .._base import dtypes
 from .._base.host_values import host_array
-from .._dispatch.arguments import axis_of
+from .._dispatch.arguments import axis_of, integer_of
 from .._ops import searching
 from .._ops._rules import index_dtype, normalize_axis
 from .arithmetic import remainder
@@ -41,7 +40,11 @@ def flatnonzero(x: ArrayLike, /, *, size: int | None = None, fill_value: int = 0
     Array([1, 2], dtype=int32)
     """
     if size is not None:
-        return _flatnonzero(x, size=operator.index(size), fill_value=operator.index(fill_value))
+        return _flatnonzero(
+            x,
+            size=integer_of("flatnonzero", "size", size),
+            fill_value=integer_of("flatnonzero", "fill_value", fill_value),
+        )
     places = np.flatnonzero(_host("flatnonzero", x))
     return from_host(places.astype(index_dtype(np.size(x))), x.device if isinstance(x, Array) else None)
 
@@ -75,7 +78,9 @@ def compress(
     array = as_array("compress", x)
     place = None if axis is None else normalize_axis("compress", axis_of("compress", axis), array.ndim)
     if size is not None:
-        return _compressed(as_array("compress", condition), array, fill_value, axis=place, size=operator.index(size))
+        return _compressed(
+            as_array("compress", condition), array, fill_value, axis=place, size=integer_of("compress", "size", size)
+        )
     chosen = _host("compress", condition)
     _check_condition(chosen.shape, array, place)
     places = np.flatnonzero(chosen)

@@ -6,7 +6,6 @@ and the functions work inside jit.
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from .._array import Array, ArrayLike, as_array, call, from_host, fused
 from .._base import dtypes
 from .._base.host_values import host_array
-from .._dispatch.arguments import axis_of
+from .._dispatch.arguments import axis_of, integer_of
 from .._ops import searching, sets
 from .._ops._rules import index_dtype
 from .comparison import less
@@ -113,7 +112,7 @@ def union1d(x1: ArrayLike, x2: ArrayLike, /, *, size: int | None = None, fill_va
     Array([1, 2, 3], dtype=int32)
     """
     if size is not None:
-        return _union(x1, x2, size=operator.index(size), fill_value=fill_value)
+        return _union(x1, x2, size=integer_of("union1d", "size", size), fill_value=fill_value)
     return _on_host("union1d", np.union1d, x1, x2)
 
 
@@ -139,7 +138,7 @@ def intersect1d(
     Array([3, 5], dtype=int32)
     """
     if size is not None:
-        return _members(x1, x2, fill_value, size=operator.index(size), invert=False)
+        return _members(x1, x2, fill_value, size=integer_of("intersect1d", "size", size), invert=False)
     return _on_host("intersect1d", np.intersect1d, x1, x2, assume_unique)
 
 
@@ -160,7 +159,7 @@ def setdiff1d(
     Array([1, 3], dtype=int32)
     """
     if size is not None:
-        return _members(x1, x2, fill_value, size=operator.index(size), invert=True)
+        return _members(x1, x2, fill_value, size=integer_of("setdiff1d", "size", size), invert=True)
     (value, device), (other, _) = _host("setdiff1d", x1), _host("setdiff1d", x2)
     return from_host(np.setdiff1d(value, other, assume_unique), device)
 

@@ -6,7 +6,7 @@ import operator
 from typing import TYPE_CHECKING, SupportsIndex
 
 from .._array import Array, ArrayLike, as_array, call, fused
-from .._dispatch.arguments import axis_of
+from .._dispatch.arguments import axis_of, integer_of
 from .._ops import sorting
 from .._ops._rules import normalize_axis
 from .indexing import take_along_axis
@@ -50,7 +50,7 @@ def top_k(x: ArrayLike, k: int, /, *, axis: int = -1, largest: bool = True) -> t
     >>> aio.top_k(aio.asarray([4, 9, 1, 7]), 2)
     (Array([9, 7], dtype=int32), Array([1, 3], dtype=int32))
     """
-    return call(sorting.top_k, (x,), operator.index(k), axis_of("top_k", axis), bool(largest))
+    return call(sorting.top_k, (x,), integer_of("top_k", "k", k), axis_of("top_k", axis), bool(largest))
 
 
 def partition(x: ArrayLike, kth: int | Sequence[int], /, axis: int | None = -1) -> Array:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from typing import TYPE_CHECKING
 
 from .._array import ArrayLike, call
-from .._dispatch.arguments import Axes, axes_of, axis_of
+from .._dispatch.arguments import Axes, axes_of, axis_of, integer_of
 from .._ops import manipulation, statistical
 
 if TYPE_CHECKING:
@@ -50,4 +49,4 @@ def diff(
     >>> aio.diff(aio.asarray([1, 4, 9]), prepend=aio.asarray([0]))
     Array([1, 3, 5], dtype=int32)
     """
-    return call(manipulation.diff, (x, prepend, append), axis_of("diff", axis), operator.index(n))
+    return call(manipulation.diff, (x, prepend, append), axis_of("diff", axis), integer_of("diff", "n", n))

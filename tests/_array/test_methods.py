@@ -233,3 +233,36 @@ def test_powers_modulo_a_number_take_their_arguments_as_python_does() -> None:
         pow(aio.ones(2), 2, 3)
     with pytest.raises(OverflowError, match="300 is out of bounds for int8"):
         pow(aio.asarray([1], dtype="int8"), 2, 300)
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments"),
+    [
+        ("sum", {"axis": "a"}),
+        ("prod", {"axis": "a"}),
+        ("mean", {"axis": 1.5}),
+        ("var", {"axis": "a"}),
+        ("std", {"axis": "a"}),
+        ("max", {"axis": "a"}),
+        ("min", {"axis": "a"}),
+        ("argmax", {"axis": "a"}),
+        ("argmin", {"axis": "a"}),
+        ("any", {"axis": "a"}),
+        ("all", {"axis": "a"}),
+        ("cumsum", {"axis": 1.5}),
+        ("cumprod", {"axis": 1.5}),
+        ("argsort", {"axis": "a"}),
+        ("squeeze", {"axis": "a"}),
+        ("swapaxes", {"axis1": 0, "axis2": "a"}),
+        ("round", {"decimals": 1.5}),
+        ("diagonal", {"offset": 1.5}),
+        ("trace", {"offset": 1.5}),
+    ],
+)
+def test_methods_refuse_what_functions_refuse_in_the_same_words(method: str, arguments: dict[str, Any]) -> None:
+    x = aio.ones((2, 2))
+    with pytest.raises(TypeError, match=f"^{method}: .* is no integer") as of_method:
+        getattr(x, method)(**arguments)
+    with pytest.raises(TypeError) as of_function:
+        getattr(aio, method)(x, **arguments)
+    assert str(of_method.value) == str(of_function.value)
