@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, Union, overload
@@ -47,7 +46,6 @@ _Binary: TypeAlias = "Callable[[Array, ArrayLike], Array]"
 _Divmod: TypeAlias = "Callable[[Array, ArrayLike], tuple[Array, Array]]"
 
 _scheduler = engine.scheduler
-
 
 # Python numbers are weak operands; NumPy arrays and scalars keep their dtype. Anything else is left to its own class.
 _OPERANDS = (bool, int, float, complex, np.ndarray, np.generic)
@@ -281,6 +279,9 @@ class Array(Value):
     __index__ = host_reads.to_index
     __array__ = host_reads.to_numpy
     __contains__ = host_reads.contains
+    __trunc__ = host_reads.trunc
+    __floor__ = host_reads.floor
+    __ceil__ = host_reads.ceil
     item = host_reads.item
     tolist = host_reads.tolist
     tobytes = methods.tobytes
@@ -295,15 +296,6 @@ class Array(Value):
 
     def __format__(self, specification: str, /) -> str:
         return host_reads.formatted(self, specification)
-
-    def __trunc__(self) -> int:
-        return math.trunc(self._host_scalar("math.trunc(array)").item())  # type: ignore[no-any-return]
-
-    def __floor__(self) -> int:
-        return math.floor(self._host_scalar("math.floor(array)").item())  # type: ignore[no-any-return]
-
-    def __ceil__(self) -> int:
-        return math.ceil(self._host_scalar("math.ceil(array)").item())  # type: ignore[no-any-return]
 
     # Functions as methods: in a file of their own, named here one by one, so that editors and type checkers see them.
 
@@ -427,7 +419,6 @@ class Array(Value):
 # Python numbers that were operands or indices lately. Owned by this module.
 _numbers: Numbers[Array] = Numbers(Array)
 
-# Types whose instances are weak operands.
 _NUMBERS = frozenset({bool, int, float, complex})
 
 # The static part of ``x[i]`` with an int i.
@@ -476,9 +467,8 @@ def _with_number(definition: Definition[Any], x1: ArrayLike, x2: ArrayLike, stat
     try:
         if type(array) is Array and type(number) in _NUMBERS and _scheduler.open:
             operand = _numbers.beside(array._spec, number)  # type: ignore[arg-type]
-            if array is x1:
-                return binary(definition, array, operand, static)
-            return binary(definition, operand, array, static)
+            first, second = (array, operand) if array is x1 else (operand, array)
+            return binary(definition, first, second, static)
         return _general(definition, (x1, x2), static)  # type: ignore[no-any-return]
     except OverflowError:
         if definition.out_of_range is None or (type(x1) is int) is (type(x2) is int):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +38,18 @@ def to_index(x: Value, /) -> int:
     if x._spec.dtype not in dtypes.INTEGRAL:
         raise TypeError(f"operator.index: needs an integer array, this one is {x._spec.dtype.name}")
     return int(x._host_scalar("operator.index(array)"))
+
+
+def trunc(x: Value, /) -> int:
+    return math.trunc(x._host_scalar("math.trunc(array)").item())  # type: ignore[no-any-return]
+
+
+def floor(x: Value, /) -> int:
+    return math.floor(x._host_scalar("math.floor(array)").item())  # type: ignore[no-any-return]
+
+
+def ceil(x: Value, /) -> int:
+    return math.ceil(x._host_scalar("math.ceil(array)").item())  # type: ignore[no-any-return]
 
 
 def item(x: Value, /) -> Any:
@@ -80,7 +93,7 @@ def representation(x: Value, /) -> str:
 
 def text(x: Value, /) -> str:
     if not _shows_value(x):
-        return representation(x)
+        return repr(x)
     return str(x._value_to_show())
 
 
@@ -104,5 +117,5 @@ def _state(x: Value, /) -> str:
 
 def formatted(x: Value, /, specification: str) -> str:
     if not specification:
-        return text(x)
+        return str(x)
     return format(item(x), specification)
