@@ -110,7 +110,7 @@ def test_five_axes_go_in_two_steps() -> None:
 
 @pytest.mark.parametrize(
     ("dtype", "result"),
-    [("bool", "complex64"), ("int8", "complex64"), ("int64", "complex64"), ("float16", "complex64")],
+    [("bool", "complex64"), ("int8", "complex64"), ("int64", "complex128"), ("float16", "complex64")],
 )
 def test_other_dtypes(dtype: str, result: str) -> None:
     x = np.array([1, 0, 1, 1]).astype(dtype)
