@@ -1,4 +1,4 @@
-"""Fixtures for the whole suite. Nothing here is automatic but hypothesis' profile; nothing is seeded."""
+"""Fixtures for the whole suite. Automatic are hypothesis' profile and what is kept of compiling; nothing is seeded."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import hypothesis
+import pytest
 import pytest_asyncio
 
+from tests.support import executables
+
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
+
+    from aioarray._engine.disk_cache import DiskCache
 
 # Also where the package is not installed, and pytest therefore finds no entry point.
 pytest_plugins = ["pytest_aioarray", "pytester"]
@@ -24,6 +29,23 @@ hypothesis.settings.register_profile("aioarray", deadline=None)
 # Thirty times as many examples: `pytest tests/properties --hypothesis-profile=thorough`.
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=3000)
 hypothesis.settings.load_profile("aioarray")
+
+
+@pytest.fixture(scope="session")
+def disk_cache(pytestconfig: pytest.Config) -> DiskCache | None:
+    """Where executables are kept between runs; None where pytest keeps nothing."""
+    cache = getattr(pytestconfig, "cache", None)
+    return None if cache is None else executables.open_cache(cache.mkdir("executables"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kept_executables(request: pytest.FixtureRequest, disk_cache: DiskCache | None) -> Iterator[None]:
+    if disk_cache is None or not executables.is_kept(request.path):
+        yield
+        return
+    before = executables.use(disk_cache)
+    yield
+    executables.use(before)
 
 
 @pytest_asyncio.fixture

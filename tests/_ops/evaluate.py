@@ -10,12 +10,13 @@ import numpy as np
 from aioarray import _xla
 from aioarray._graph import Definition, Graph, Node, array_spec, input_node
 from aioarray._graph.lower import lower
+from tests.support import executables
 
 
 @cache
 def _compiled(module: str) -> Any:
     # Property tests run one program on many values.
-    return _xla.compile(module.encode(), _xla.default_device())
+    return executables.compiled(module)
 
 
 def evaluate(definition: Definition, *arrays: Any, static: tuple[Any, ...] = ()) -> Any:
