@@ -15,7 +15,7 @@ from tests.promise.work import start_python
 
 RUNS = 10
 # The work that is inside PJRT at the end may take this long, in seconds, on a busy machine; the rest is never launched,
-# and would take 15 s and more on one that has nothing else to do.
+# and would take 20 s and more on one that has nothing else to do.
 WORK = 6.0
 GRACE = 2.0
 
@@ -25,7 +25,7 @@ import numpy as np
 import aioarray as aio
 from aioarray._array import from_host
 
-matrix = from_host(np.eye(1024, dtype=np.float32))
+matrix = from_host(np.eye(640, dtype=np.float32))
 (matrix @ matrix).block_until_ready()
 
 def work(count=16):
@@ -41,7 +41,7 @@ def leaving():
 ENDS = {
     "pending and not awaited": """
         async def main():
-            results = [work(100) for _ in range(20)]
+            results = [work(200) for _ in range(20)]
             leaving()
         asyncio.run(main())
     """,
@@ -49,25 +49,25 @@ ENDS = {
         async def wait(x):
             await x
         async def main():
-            main.tasks = [asyncio.ensure_future(wait(work(100))) for _ in range(20)]
+            main.tasks = [asyncio.ensure_future(wait(work(200))) for _ in range(20)]
             await asyncio.sleep(0.05)
             leaving()
         asyncio.run(main())
     """,
     "exception": """
         async def main():
-            main.results = [work(100) for _ in range(20)]
+            main.results = [work(200) for _ in range(20)]
             leaving()
             raise LookupError("expected")
         asyncio.run(main())
     """,
     "without a loop": """
-        results = [work(100) for _ in range(20)]
+        results = [work(200) for _ in range(20)]
         leaving()
     """,
     "sys.exit in a task": """
         async def main():
-            main.results = [work(100) for _ in range(20)]
+            main.results = [work(200) for _ in range(20)]
             leaving()
             sys.exit(3)
         asyncio.run(main())
@@ -185,7 +185,7 @@ ENDS = {
     "objects that use arrays when they are destroyed": """
         class Holder:
             def __init__(self):
-                self.array = work(100)
+                self.array = work(200)
             def __del__(self):
                 try:
                     self.array + self.array
@@ -200,7 +200,7 @@ ENDS = {
         async def main():
             async with trio.open_nursery() as nursery:
                 async def wait():
-                    await work(100)
+                    await work(200)
                 nursery.start_soon(wait)
                 await trio.sleep(0.05)
                 leaving()
@@ -212,7 +212,7 @@ ENDS = {
         async def wait(x):
             await x
         async def main():
-            main.tasks = [asyncio.ensure_future(wait(work(100))) for _ in range(20)]
+            main.tasks = [asyncio.ensure_future(wait(work(200))) for _ in range(20)]
             await asyncio.sleep(0.05)
             leaving()
         asyncio.run(main(), loop_factory=uvloop.new_event_loop) if sys.version_info >= (3, 12) else uvloop.run(main())
@@ -263,13 +263,13 @@ def test_end(name: str) -> None:
 INTERRUPTED = {
     "awaiting": """
         async def main():
-            results = [work(100) for _ in range(20)]
+            results = [work(200) for _ in range(20)]
             leaving()
             await results[-1]
         asyncio.run(main())
     """,
     "blocking on something launched": """
-        result = work(100)
+        result = work(200)
         leaving()
         result.block_until_ready()
     """,
