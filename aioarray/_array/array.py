@@ -112,7 +112,7 @@ def _power(self: Array, other: ArrayLike, modulo: ArrayLike | None = None) -> Ar
         if not 0 <= other < 2**64:
             raise ValueError(f"pow: exponent {other} with a modulus; it takes exponents from 0 to 2**64 - 1")
         return call(modular.modular_power, (self, None, modulo), other)
-    if type(other) is int and other in arithmetic.POWERS_BY_MULTIPLICATION:
+    if arithmetic.is_product(self._spec.dtype, other):
         return call(arithmetic.integer_power, (self,), other)
     return _general_power(self, other)
 
@@ -130,7 +130,7 @@ def _in_place_operator(definition: Definition[Node]) -> _Binary:
 
 
 def _power_in_place(self: Array, other: ArrayLike) -> Array:
-    if type(other) is int and other in arithmetic.POWERS_BY_MULTIPLICATION and self.dtype != dtypes.bool_:
+    if arithmetic.is_product(self._spec.dtype, other) and self.dtype != dtypes.bool_:
         self._update(lambda: _power(self, other))
         return self
     return _general_power_in_place(self, other)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .._array import Array, ArrayLike, binary, call, unary
+from .._base import dtypes
 from .._ops import arithmetic
 
 __all__ = [
@@ -89,21 +92,20 @@ def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
 
 
 def float_power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """The first element to the power of the second, in floating-point numbers also for integers.
+    """The first element to the power of the second in float64, or complex128, of whatever dtypes.
 
-    Floating-point dtypes, which promote; integers become real numbers first. ``ValueError`` for shapes
-    that do not broadcast.
+    ``ValueError`` for shapes that do not broadcast.
 
     >>> aio.float_power(aio.asarray([2, 4]), -1)
-    Array([0.5 , 0.25], dtype=float32)
+    Array([0.5 , 0.25], dtype=float64)
     """
-    return binary(arithmetic.float_power, x1, x2)
+    return call(arithmetic.float_power, (x1, x2))
 
 
 def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The quotient of each pair of elements rounded down, as ``//`` does.
 
-    Integers divided by zero give 0. Of and by infinities, the quotient is that of ``divide``, as in the standard.
+    Integers divided by zero give 0. It agrees with ``%``: of infinities NaN, of -1 by infinity -1, as in NumPy.
     Real numeric dtypes, which promote; ``TypeError`` for others. ``ValueError`` for shapes that do not broadcast.
 
     >>> aio.floor_divide(aio.asarray([7, -7]), 2)
@@ -184,14 +186,15 @@ def positive(x: ArrayLike, /) -> Array:
 def pow(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The first element to the power of the second.
 
-    Integers stay integers: too large results wrap around (those of exponents above 63 to other numbers than NumPy's),
-    negative powers are rounded towards zero. Small integer powers of complex numbers are exact products. Numeric
+    Integers stay integers: too large results wrap around. A negative number as the exponent of integers raises
+    ``ValueError``; in an array, it gives the power rounded towards zero.
+    Small integer powers of complex numbers are exact products. Numeric
     dtypes, which promote; ``TypeError`` for others. ``ValueError`` for shapes that do not broadcast.
 
     >>> aio.pow(aio.asarray([2.0, 3.0]), 2)
     Array([4., 9.], dtype=float32)
     """
-    if isinstance(x1, Array) and type(x2) is int and x2 in arithmetic.POWERS_BY_MULTIPLICATION:
+    if isinstance(x1, (Array, np.ndarray, np.generic)) and arithmetic.is_product(dtypes.as_dtype(x1.dtype), x2):
         return call(arithmetic.integer_power, (x1,), x2)
     return binary(arithmetic.pow, x1, x2)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._base import dtypes
 from .._graph import Graph, Node, input_node
-from .lax import Body, loop
+from ._rules import convert
+from .lax import Body, loop, switch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,3 +30,17 @@ def while_loop(
     step = Graph("body", inputs, tuple(body(*inputs)))
     assert [node.spec for node in step.outputs] == [node.spec for node in initial], (step.outputs, initial)
     return loop(Body(going, ()), Body(step, ()), initial, counted=counted)
+
+
+def choose(
+    condition: Node, then: Callable[..., Node], otherwise: Callable[..., Node], operands: Sequence[Node]
+) -> Node:
+    """``then(*operands)`` where ``condition``, of no dimensions, is true, else ``otherwise(*operands)``; only one runs.
+
+    Neither may use nodes that it is not given.
+    """
+    bodies = []
+    for branch in (otherwise, then):
+        inputs = tuple(input_node(node.spec) for node in operands)
+        bodies.append(Body(Graph("branch", inputs, (branch(*inputs),)), tuple(operands)))
+    return switch(convert(condition, dtypes.int32), bodies)[0]

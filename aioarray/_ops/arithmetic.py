@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import builtins
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from .._base import dtypes
 from .._graph import Node, definition
 from . import _complex_functions, _elementary, _primitives
 from ._builders import NARROW, binary, binary_floating, by_kind, by_kind_2, in_float32_2, unary, unary_floating
-from ._elementary import copy_sign, is_infinite
-from ._primitives import bit_and, bit_or, select
-from ._rules import check_dtype, convert, full_like, promote
+from ._elementary import copy_sign
+from ._loops import choose
+from ._primitives import bit_and, select
+from ._rules import BROADCAST, check_dtype, convert, full_like, promote, scalar
+from .statistical import REDUCE
+
+if TYPE_CHECKING:
+    from .._base.dtypes import DType
 
 
 def _opposite_signs(x: Node, y: Node) -> Node:
@@ -43,8 +51,7 @@ def _truncated_remainder(x: Node, y: Node) -> Node:
 
 
 def _divmod_real(x: Node, y: Node) -> tuple[Node, Node]:
-    """Python's floor division and modulo; quotients of and by infinities as the standard's table of special cases has
-    them, which are those of plain division, where NumPy gives NaN and -1."""
+    """Python's floor division and modulo, which agree also of and by infinities; by zero, the plain quotient."""
     zero = full_like(x, 0)
     truncated = _primitives.remainder(x, y)
     exact = _primitives.equal(truncated, 0)
@@ -59,8 +66,7 @@ def _divmod_real(x: Node, y: Node) -> tuple[Node, Node]:
     nearest = select(up, _primitives.add(down, 1), down)
     plain = _primitives.divide(x, y)
     nearest = select(_primitives.equal(quotient, 0), copy_sign(zero, plain), nearest)
-    infinite = bit_or(is_infinite(x), is_infinite(y))
-    return select(bit_or(_primitives.equal(y, 0), infinite), plain, nearest), rest
+    return select(_primitives.equal(y, 0), plain, nearest), rest
 
 
 def _divmod(x: Node, y: Node) -> tuple[Node, Node]:
@@ -80,7 +86,35 @@ def _power_of_real(x: Node, y: Node) -> Node:
     return _primitives.power(_elementary.without_subnormal(x), _elementary.without_subnormal(y))
 
 
-_power = by_kind_2(integral=_primitives.power, real=_power_of_real, complex=_complex_functions.power)
+# XLA reads as many bits of an exponent.
+_EXPONENT_BITS = 6
+
+
+def _power_of_integers(x: Node, y: Node) -> Node:
+    """Modulo two to the power of the width; to negative powers rounded towards zero."""
+    width = int(y.dtype.itemsize * 8)
+    if dtypes.iinfo(y.dtype).max < 1 << _EXPONENT_BITS:
+        return _primitives.power(x, y)
+    given = y.inputs[0] if y.op is BROADCAST else y
+    axes = tuple(range(given.ndim))
+    largest = REDUCE(given, scalar(0, y.dtype), axes=axes, combine="stablehlo.maximum") if axes else given
+    beyond = _primitives.greater_equal(largest, 1 << _EXPONENT_BITS)
+
+    def in_pieces(base: Node, exponent: Node) -> Node:
+        piece = full_like(exponent, (1 << _EXPONENT_BITS) - 1)
+        result = _primitives.power(base, bit_and(exponent, piece))
+        power, rest = base, exponent
+        for _ in range(_EXPONENT_BITS, width, _EXPONENT_BITS):
+            for _ in range(_EXPONENT_BITS):
+                power = _primitives.multiply(power, power)
+            rest = _primitives.shift_right(rest, full_like(rest, _EXPONENT_BITS))
+            result = _primitives.multiply(result, _primitives.power(power, bit_and(rest, piece)))
+        return select(_primitives.less(exponent, 0), _primitives.power(base, exponent), result)
+
+    return choose(beyond, in_pieces, _primitives.power, (x, y))
+
+
+_power = by_kind_2(integral=_power_of_integers, real=_power_of_real, complex=_complex_functions.power)
 
 
 def _sign_of_real(x: Node) -> Node:
@@ -98,14 +132,39 @@ multiply = binary("multiply", _primitives.multiply, dtypes.ALL)  # of booleans: 
 divide = binary_floating("divide", _primitives.divide, out_of_range=float)
 floor_divide = binary("floor_divide", lambda x, y: _divmod(x, y)[0], dtypes.REAL)
 remainder = binary("remainder", lambda x, y: _divmod(x, y)[1], dtypes.REAL)
-# Integers to negative powers are rounded towards zero; too large powers wrap around in some way of the device's.
 pow = binary("pow", _power)
-float_power = binary_floating("float_power", _power)
 fmod = binary("fmod", by_kind_2(integral=_truncated_remainder, real=_primitives.remainder), dtypes.REAL)
+
+
+@definition
+def float_power(x1: Node, x2: Node) -> Node:
+    x1, x2 = promote("float_power", x1, x2)
+    wide = dtypes.complex128 if x1.dtype in dtypes.COMPLEX else dtypes.float64
+    check_dtype("float_power", x1, dtypes.ALL)
+    return _power(convert(x1, wide), convert(x2, wide))
 
 
 # Exponents up to which products are as accurate as one may expect, 5 ulp.
 POWERS_BY_MULTIPLICATION = range(-4, 9)
+
+
+def is_product(x: DType, exponent: object) -> bool:
+    """Whether ``integer_power`` computes a power of ``x``. ``ValueError`` for negative numbers as powers of integers."""
+    kind = type(exponent)
+    if kind is float or not isinstance(exponent, (int, np.integer)):
+        return False
+    if exponent < 0:
+        _check_power(x, int(exponent))
+    return kind is int and exponent in POWERS_BY_MULTIPLICATION
+
+
+def _check_power(x: DType, exponent: int) -> None:
+    """``ValueError`` for a negative power of integers, where the exponent is known before the values are."""
+    if exponent < 0 and x in dtypes.INTEGRAL_OR_BOOLEAN:
+        raise ValueError(
+            f"pow: dtype {x.name} to the power {exponent}; integers have no negative integer powers. Cast the array "
+            "with astype(), or write a floating-point exponent"
+        )
 
 
 @definition
@@ -113,8 +172,7 @@ def integer_power(x: Node, exponent: int) -> Node:
     """``x ** exponent`` by multiplication, many times faster than ``pow``; for small exponents, which are static."""
     if x.dtype == dtypes.bool_:
         x = convert(x, dtypes.default_for_rank(1))
-    if exponent < 0 and x.dtype in dtypes.INTEGRAL:
-        return _power(x, full_like(x, exponent))
+    _check_power(x.dtype, exponent)
     if exponent < 0:
         # Not 1 / x**n: that may vanish although the result does not overflow.
         x = _primitives.divide(1, x)

@@ -50,7 +50,7 @@ def _cumulative(
     if axis is None and x.ndim != 1:
         raise ValueError(f"{function}: shape {x.shape} has {x.ndim} axes; name one with axis=")
     k = normalize_axis(function, axis or 0, x.ndim)
-    target = accumulation_dtype(x.dtype) if dtype is None else dtype
+    target = accumulation_dtype(x.dtype, x.shape[k]) if dtype is None else dtype
     x = widened(numeric_cast(function, x, target))
     initial = scalar(identity, x.dtype)
     running = SCAN(x, initial, axis=k, combine=combine) if x.size else x

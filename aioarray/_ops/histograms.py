@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .._base import config, dtypes
+from .._base import dtypes
 from .._graph import Node, definition
 from ._gather import SCATTER
 from ._primitives import less, minimum, reshape, select
-from ._rules import broadcast_to, convert, scalar
+from ._rules import broadcast_to, convert, index_dtype, scalar
 
 
 @definition
@@ -20,7 +20,7 @@ def bincount(x: Node, weights: Node | None, length: int) -> Node:
     if length < 0:
         raise ValueError(f"bincount: length={length} must not be negative")
     if weights is None:
-        dtype = config.current().integral
+        dtype = index_dtype(x.size)
         weights = broadcast_to(scalar(1, dtype), x.shape)
     elif weights.shape != x.shape:
         raise ValueError(f"bincount: weights have shape {weights.shape}, x {x.shape}; they must be the same")

@@ -82,11 +82,14 @@ def widened(x: Node) -> Node:
 # ---- Sums and products
 
 
-def accumulation_dtype(dtype: DType) -> DType:
-    """The dtype of sums and products of ``dtype`` where none is asked for (standard, "sum")."""
+def accumulation_dtype(dtype: DType, count: int = 0) -> DType:
+    """The dtype of sums and products of ``dtype`` where none is asked for (standard, "sum").
+
+    A sum of ``count`` booleans has a dtype that holds it.
+    """
     integral = config.current().integral
     if dtype == dtypes.bool_:
-        return integral
+        return index_dtype(count)
     if dtype in dtypes.SIGNED:
         return builtins.max(dtype, integral, key=lambda d: d.itemsize)
     if dtype in dtypes.UNSIGNED:
@@ -98,7 +101,7 @@ def accumulation_dtype(dtype: DType) -> DType:
 def sum(x: Node, axis: Axis, dtype: DType | None, keepdims: bool) -> Node:
     """Sums along ``axis``; of nothing, 0."""
     axes = normalize_axes("sum", axis, x.ndim)
-    target = accumulation_dtype(x.dtype) if dtype is None else dtype
+    target = accumulation_dtype(x.dtype, _count(x, axes)) if dtype is None else dtype
     total = _sum(widened(numeric_cast("sum", x, target)), axes)
     return convert(_kept(total, x.shape, axes, keepdims), target)
 

@@ -341,3 +341,59 @@ def test_a_number_divided_inside_of_a_larger_product_is_rounded_once(dtype: str)
     f = aio.jit(lambda x, y: x * (y / 37))
     wanted = values * (number / np.asarray(37, dtype))
     assert_array_equal(np.asarray(f(aio.asarray(values), aio.asarray(number))), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "uint32", "int32", "int64", "uint64"])
+def test_integer_powers_by_every_operator(dtype: str) -> None:
+    x = aio.asarray(np.array([3, 2, 1], dtype))
+    modulus = 1 << (8 * np.dtype(dtype).itemsize)
+
+    def right(exponent: int) -> list[int]:
+        return np.asarray([pow(v, exponent, modulus) for v in (3, 2, 1)], np.uint64).astype(dtype).tolist()  # type: ignore[no-any-return]
+
+    for exponent in (9, 63, 64, 65, 127):
+        y = aio.asarray(np.full(3, exponent, dtype))
+        z = x.copy()
+        z **= exponent
+        assert z.tolist() == (x**exponent).tolist() == aio.pow(x, y).tolist() == right(exponent)
+        assert aio.jit(lambda x, e=exponent: x**e)(x).tolist() == aio.jit(aio.pow)(x, y).tolist() == right(exponent)
+        assert (3**y).tolist() == [right(exponent)[0]] * 3
+
+
+@pytest.mark.parametrize("exponent", [-1, -4, -5, -70, np.int8(-1)], ids=repr)
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint32", "int64"])
+def test_negative_numbers_are_no_exponents_of_integers(dtype: str, exponent: Any) -> None:
+    x = aio.asarray(np.array([1, 1], dtype))
+    for power in (lambda x: x**exponent, lambda x: aio.pow(x, exponent), lambda x: x.__ipow__(exponent)):
+        for call in (power, aio.jit(power)):
+            with pytest.raises(ValueError, match="integers have no negative integer powers"):
+                call(x)
+    assert (x ** float(exponent)).tolist() == [1.0, 1.0]
+
+
+def test_float_power_is_computed_in_double_precision() -> None:
+    assert aio.float_power(aio.asarray([10]), 12).tolist() == [1e12]
+    assert aio.jit(aio.float_power)(aio.asarray([10.0]), 12).tolist() == [1e12]
+    assert aio.float_power(aio.asarray([2j]), 2).dtype == np.complex128
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_floor_division_agrees_with_the_remainder(dtype: str) -> None:
+    values = np.array([-np.inf, -3.5, -1.0, -0.0, 0.0, 1.0, 3.5, np.inf, np.nan])
+    x, y = (v.ravel() for v in np.meshgrid(values, values))
+    with np.errstate(all="ignore"):
+        quotient, rest = np.divmod(x, y)
+        truncated = np.fmod(x, y)
+    ours = [aio.asarray(v, dtype=dtype) for v in (x, y)]
+    for call in (lambda f: f, aio.jit):
+        for got, right in (
+            (call(lambda x, y: x // y)(*ours), quotient),
+            (call(lambda x, y: x % y)(*ours), rest),
+            (call(aio.divmod)(*ours)[0], quotient),
+            (call(aio.divmod)(*ours)[1], rest),
+            (call(aio.fmod)(*ours), truncated),
+        ):
+            host = np.asarray(got).astype(np.float64)
+            np.testing.assert_array_equal(host, right)
+            known = ~np.isnan(right)
+            np.testing.assert_array_equal(np.signbit(host[known]), np.signbit(right[known]))

@@ -59,3 +59,22 @@ def test_inside_jit_and_on_python_numbers() -> None:
     assert_allclose(np.asarray(function(X)), expected, rtol=1e-4, atol=1e-5)
     assert aio.sum(3).item() == 3
     assert_array_equal(np.asarray(aio.max(HOST)), HOST.max())
+
+
+MANY = 2**31 + 5
+
+
+def test_sums_of_booleans_never_wrap_around() -> None:
+    # XLA multiplies instead of adding what is stretched.
+    def stretched(function: Any) -> Any:
+        return aio.jit(lambda v: function(aio.broadcast_to(v, (MANY,))))(aio.asarray(True))
+
+    assert int(stretched(aio.sum)) == MANY
+    wide = aio.ShapeDtype((2, MANY), "bool")
+    assert aio.eval_shape(aio.sum, wide).dtype == np.int64
+    assert aio.eval_shape(lambda x: aio.sum(x, axis=0), wide).dtype == np.int32
+    assert aio.eval_shape(lambda x: aio.cumulative_sum(x, axis=1), wide).dtype == np.int64
+    assert aio.eval_shape(lambda x: aio.nansum(x, axis=1), wide).dtype == np.int64
+    assert aio.eval_shape(lambda x: aio.bincount(x[0], length=3), wide).dtype == np.int64
+    assert aio.eval_shape(lambda x: aio.argmax(x, axis=1), wide).dtype == np.int64
+    assert aio.sum(aio.ones(3, dtype="bool")).dtype == np.int32

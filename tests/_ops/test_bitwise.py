@@ -70,7 +70,22 @@ def test_powers_by_multiplication_are_powers(dtype: str) -> None:
     wide = x.astype("int32") if dtype == "bool" else x
     for exponent in (0, 1, 2, 5, 8):
         assert_same(evaluate(arithmetic.integer_power, x, static=(exponent,)), wide**exponent, x)
-    assert_same(evaluate(arithmetic.integer_power, x[1:3], static=(-1,)), np.array([1, wide[2] == 1], wide.dtype))
+    with pytest.raises(ValueError, match=r"pow: dtype .* to the power -1; integers have no negative"):
+        evaluate(arithmetic.integer_power, x[1:3], static=(-1,))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_powers_beyond_63_wrap_around(dtype: str) -> None:
+    top = int(np.iinfo(dtype).max)
+    x = np.array([0, 1, 2, 3, 5, 7, 11, top], dtype)
+    if np.dtype(dtype).kind == "i":
+        x = np.append(x, np.array([-1, -2, -3], dtype))
+    modulus = 1 << (8 * x.dtype.itemsize)
+    for exponent in [e for e in (63, 64, 65, 100, 127, 128, 1000, 2**31 - 1, top) if e <= top]:
+        y = np.full_like(x, exponent)
+        right = np.asarray([pow(int(v), exponent, modulus) for v in x.tolist()], np.uint64).astype(dtype)
+        assert_same(evaluate(arithmetic.pow, x, y), right, x, y)
+        assert_same(evaluate(arithmetic.pow, x, np.asarray(exponent, dtype)), right, x, y)
 
 
 def test_integers_to_negative_powers_are_rounded_towards_zero() -> None:

@@ -96,6 +96,8 @@ def test_dtypes_of_results(name: str) -> None:
         wanted = real if converts and kind(dtype) in "bi" else dtype
         if name in TO_BOOLEAN:
             wanted = np.dtype("bool")
+        elif name == "float_power":
+            wanted = np.dtype("complex128" if dtype.kind == "c" else "float64")
         elif name == "bitwise_count":
             wanted = np.dtype("uint8")
         elif name in TO_REAL and dtype.kind == "c":
@@ -244,8 +246,6 @@ def test_floating_division_of_anything(dtype: str, data: st.DataObject) -> None:
     x, y = data.draw(vectors(dtype)), data.draw(vectors(dtype))
     quotient, rest = evaluate(elementwise.divmod, x, y)
     wanted_quotient, wanted_rest = np.divmod(x, y)
-    # Of and by infinities, the quotient is that of the standard.
-    wanted_quotient = np.where(np.isinf(x) | np.isinf(y), x / y, wanted_quotient)
     tiny = np.finfo(dtype).tiny
     # Where NumPy meets a subnormal number on the way, a device meets a zero.
     ordinary = ~((np.abs(np.fmod(x, y)) < tiny) & (np.fmod(x, y) != 0)) & ~(
