@@ -163,7 +163,7 @@ class BatchQueue:
                 f"{request.rows} rows take {work:.3g} s, by the batches measured, and the deadline is in {left:.3g} s; "
                 "send them in several requests"
             )
-        if wait + work > left:
+        if work and wait + work > left:
             raise QueueFullError(
                 f"{request.rows} rows take {work:.3g} s, by the batches measured, and would wait {wait:.3g} s before, "
                 f"and the deadline is in {left:.3g} s",

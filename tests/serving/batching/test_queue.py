@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from aioarray.errors import DeadlineError, QueueFullError
 from aioarray.serving.batching.estimates import Estimates
 from aioarray.serving.batching.inputs import BatchSizes
-from aioarray.serving.batching.queue import SWEEP, BatchQueue, QueueLimits
+from aioarray.serving.batching.queue import SWEEP, BatchQueue, QueueLimits, TooMuchWorkError
 from aioarray.serving.batching.requests import Batch, Request
 
 
@@ -448,7 +448,10 @@ class Queue(RuleBasedStateMachine):
         try:
             self.queue.admit(request, self.now)
         except QueueFullError:
-            assert before + max(rows, 1) > 30 or self.longest < math.inf
+            assert before + max(rows, 1) > 30 or self.longest < math.inf or (rows > self.size and timeout < math.inf)
+        except TooMuchWorkError:
+            assert rows > self.size
+            assert timeout < 0.5 * rows / self.size
         except DeadlineError:
             assert timeout < math.inf
         else:
@@ -565,3 +568,19 @@ def test_no_client_gets_ahead_of_another_that_waits(arrivals: list[tuple[str, in
         ahead = [served[client] for client in backlogged]
         assert not ahead or max(ahead) - min(ahead) <= 2 * 4 + size
     assert served == waiting
+
+
+def test_a_request_of_many_batches_is_refused_by_what_they_take() -> None:
+    queue = make(measured({4: 1.0}), max_queue=1000)
+    with pytest.raises(
+        TooMuchWorkError, match="40 rows take 10 s, by the batches measured, and the deadline is in 9"
+    ):
+        admit(queue, rows=40, deadline=9.0)
+    admit(queue, rows=40, deadline=11.0)
+    # It would be in time alone, and not behind the other: that may be otherwise soon.
+    with pytest.raises(QueueFullError, match="would wait") as caught:
+        admit(queue, rows=40, deadline=19.0)
+    assert caught.value.retry_after == pytest.approx(1.0)
+    admit(queue, rows=40, deadline=21.0)
+    # What nobody has measured is taken.
+    admit(queue, group="other", rows=400, deadline=1.0)

@@ -512,3 +512,68 @@ async def test_struct_of_bytes_tensor_for_texts() -> None:
         ]
         for wrong in (tensor([1], (1,), "text", "INT32"), tensor(["a"], (1, 1), "text", "BYTES")):
             assert (await client.post("/v2/models/letters/infer", json={"inputs": [wrong]})).status_code == 400
+
+
+async def test_a_warm_up_that_hangs_is_not_alive() -> None:
+    held = Held()
+    held.close()
+    async with serving([held.model], wait=False, stuck_after=0.05) as (_, client):
+        await held.arrived.wait()
+
+        async def is_dead() -> bool:
+            return bool((await client.get("/livez")).status_code == 503)
+
+        await until(is_dead)
+        held.opened.set()
+
+        async def is_alive() -> bool:
+            return bool((await client.get("/livez")).status_code == 200)
+
+        await until(is_alive)
+
+
+async def test_work_that_cannot_end_in_its_time_is_refused_at_once() -> None:
+    model = affine(max_queue=100_000)
+    async with serving([model], timeout=1.0) as (_, client):
+        assert model.batcher is not None
+        batcher = model.batcher
+        for layout in batcher._inputs.layouts():
+            for _ in range(20):
+                batcher._estimates.add((None, layout), 4, 0.5, batcher._clock(), first_counts=True)
+        rows = 40
+        answer = await client.post(INFER, json={"inputs": [tensor([1.0] * 3 * rows, (rows, 3))]})
+        assert answer.status_code == 413
+        assert "40 rows take" in answer.json()["error"]
+        assert (await client.post(INFER, json=good())).status_code == 200
+
+
+async def test_the_application_has_started_when_its_models_are_ready() -> None:
+    async with serving([affine()], ready_first=True, wait=False) as (_, client):
+        assert (await client.get("/readyz")).status_code == 200
+
+    def broken(x: aio.Array) -> aio.Array:
+        raise RuntimeError("no weights")
+
+    app = aio.serving.create_app([Model("broken", broken, {"x": aio.ShapeDtype((1,), "float32")})], ready_first=True)
+    with pytest.raises(BaseExceptionGroup) as caught:
+        async with app.router.lifespan_context(app):
+            pass
+    assert caught.group_contains(aio.serving.NotReadyError, match="no weights")
+
+
+async def test_many_failures_write_few_lines(caplog: pytest.LogCaptureFixture) -> None:
+    class OddError(Exception):
+        pass
+
+    def fails(x: aio.Array) -> aio.Array:
+        if fails_now:
+            raise OddError
+        return x
+
+    fails_now = False
+    model = Model("affine", fails, {"x": aio.ShapeDtype((3,), "float32")}, max_batch_size=1)
+    async with serving([model]) as (_, client):
+        fails_now = True
+        for _ in range(50):
+            assert (await client.post(INFER, json=good())).status_code == 500
+    assert sum("a request failed" in record.message for record in caplog.records) <= 2
