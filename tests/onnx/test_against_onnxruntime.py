@@ -281,7 +281,7 @@ def non_max_suppression(draw: random.Random, rng: np.random.Generator) -> Drawn:
 
 @pytest.mark.parametrize("name", CASES)
 def test_values_are_those_of_onnxruntime(name: str) -> None:
-    for number in range(DRAWS):
+    for number in range(DRAWS if name != "conv" else 40):
         draw, rng = random.Random(number), np.random.default_rng(number)
         op, inputs, constants, attributes, outputs = CASES[name](draw, rng)
         infos = {key: (x.dtype.name, x.shape) for key, x in inputs.items()}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .._evaluate import Call
 
 
-# A convolution of each channel by itself is written out up to this many elements of its window.
+# Convolutions of groups are written out up to this many elements of the window.
 TAPS = 64
 
 
@@ -66,18 +66,20 @@ def convolved(call: Call, x: Tensor, kernel: Tensor, bias: Tensor = None) -> Ten
     if any(low < 0 or high < 0 for low, high in padding):
         raise call.error(f"is {padding}; it takes numbers from 0 on", "pads")
     groups = call.integer("group", 1)
-    if 1 < groups == x.shape[1] and kernel.shape[1] == 1 and math.prod(kernel.shape[2:]) <= TAPS:
-        return _depthwise(x, kernel, bias, strides, padding, dilations)
-    return nn.conv(x, kernel, bias, stride=strides, padding=padding, dilation=dilations, groups=groups)
+    fits = groups > 1 and x.shape[1] == groups * kernel.shape[1] and kernel.shape[0] % groups == 0
+    if not fits or math.prod(kernel.shape[2:]) > TAPS:
+        return nn.conv(x, kernel, bias, stride=strides, padding=padding, dilation=dilations, groups=groups)
+    # XLA's convolution of groups on a CPU takes several times as long as what follows, and 20 to 30 times where each
+    # channel is a group.
+    wide = cast(as_array(x), np.float32) if x.dtype.itemsize < 4 else as_array(x)
+    taps = _taps(wide, kernel.shape[2:], strides, padding, dilations)
+    apply = _depthwise if kernel.shape[1] == 1 else _grouped
+    y = apply(taps, cast(as_array(kernel), wide.dtype), groups)
+    return cast(y if bias is None else y + aio.reshape(cast(bias, wide.dtype), (-1, *[1] * n)), x.dtype)
 
 
-def _depthwise(x: Tensor, kernel: Tensor, bias: Tensor, strides: Any, padding: Any, dilations: Any) -> Tensor:
-    """A convolution of each channel by itself, as a sum of shifted copies.
-
-    XLA's convolution on a CPU takes 20 to 30 times as long for it.
-    """
-    n, dtype = x.ndim - 2, x.dtype
-    outputs, window = kernel.shape[0], kernel.shape[2:]
+def _taps(x: Tensor, window: Any, strides: Any, padding: Any, dilations: Any) -> list[Tensor]:
+    """For each element of the window in turn, what it meets: arrays of (batch, channels, windows…)."""
     spans = tuple(low + length + high for length, (low, high) in zip(x.shape[2:], padding, strict=True))
     counts = tuple(
         (span - (size - 1) * d - 1) // stride + 1
@@ -85,24 +87,37 @@ def _depthwise(x: Tensor, kernel: Tensor, bias: Tensor, strides: Any, padding: A
     )
     if min(counts) < 1:
         raise ValueError(f"a window of {window} elements, {dilations} apart, for {spans}")
-    wide = cast(as_array(x), np.float32) if dtype.itemsize < 4 else as_array(x)
-    padded = aio.pad(wide, [(0, 0), (0, 0), *padding])
-    each = outputs // x.shape[1]
-    if each > 1:
-        padded = aio.repeat(padded, each, axis=1)
-    factors = cast(as_array(kernel), wide.dtype)
-    total: Any = None
+    padded = aio.pad(x, [(0, 0), (0, 0), *padding])
+    taps = []
     for place in itertools.product(*map(range, window)):
         cut = tuple(
             slice(k * d, k * d + stride * (count - 1) + 1, stride)
             for k, d, stride, count in zip(place, dilations, strides, counts, strict=True)
         )
-        factor = aio.reshape(factors[(slice(None), 0, *place)], (-1, *[1] * n))
-        term = padded[(slice(None), slice(None), *cut)] * factor
+        taps.append(padded[(slice(None), slice(None), *cut)])
+    return taps
+
+
+def _depthwise(taps: list[Tensor], kernel: Tensor, groups: int) -> Tensor:
+    """A convolution of each channel by itself, as a sum of products with shifted copies."""
+    outputs, n = kernel.shape[0], kernel.ndim - 2
+    factors = aio.reshape(kernel, (outputs, len(taps)))
+    total: Any = None
+    for k, tap in enumerate(taps):
+        each = tap if outputs == groups else aio.repeat(tap, outputs // groups, axis=1)
+        term = each * aio.reshape(factors[:, k], (-1, *[1] * n))
         total = term if total is None else total + term
-    if bias is not None:
-        total = total + aio.reshape(cast(bias, wide.dtype), (-1, *[1] * n))
-    return cast(total, dtype)
+    return total
+
+
+def _grouped(taps: list[Tensor], kernel: Tensor, groups: int) -> Tensor:
+    """A convolution of groups as one product of matrices for each."""
+    batch, channels, *counts = taps[0].shape
+    outputs = kernel.shape[0]
+    rows = channels // groups * len(taps)
+    columns = aio.reshape(aio.stack(taps, axis=2), (batch, groups, rows, math.prod(counts)))
+    product = aio.matmul(aio.reshape(kernel, (groups, outputs // groups, rows)), columns)
+    return aio.reshape(product, (batch, outputs, *counts))
 
 
 @operator("Conv")
