@@ -28,7 +28,7 @@ from . import lax as lax
 from ._array import Array as Array
 from ._array.sync_reads import sync_reads as sync_reads
 from ._array.trees import register_tree_node as register_tree_node
-from ._base import scalar_types
+from ._base import other_names, scalar_types
 from ._base.config import default_dtypes as default_dtypes
 from ._base.scalar_types import *
 from ._engine.priority import priority as priority
@@ -99,7 +99,7 @@ else:
             return importlib.import_module(f"{__name__}.{name}")
         if name in _LAZY_FUNCTIONS:
             return getattr(importlib.import_module(f"{__name__}.{_LAZY_FUNCTIONS[name]}"), name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{other_names.advice(name)}")
 
     def __dir__() -> list[str]:
         return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -106,6 +106,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             top.error(f"--{name.replace('_', '-')} is {getattr(options, name)}; it must be at least 1")
     if not 0 <= options.port <= 65535:
         top.error(f"--port is {options.port}; it must be from 0 to 65535")
+    if options.model == "minilm" and importlib.util.find_spec("tokenizers") is None:
+        print(
+            "aioarray serve: tokenizers is missing; install what this model needs: pip install 'aioarray[minilm]'",
+            file=sys.stderr,
+        )
+        return 2
     from .serving.process.command import serve
 
     return serve(options)

@@ -24,6 +24,7 @@ from .._ops.in_place import in_place
 from .._ops.subscripts import getitem, setitem
 from . import exchange, host_reads, methods, subscripts
 from .at import At
+from .other_names import OtherNames
 from .pickling import forked_result
 from .temporaries import TEMPORARY, warn_if_lost
 from .tracing import Trace, tracing
@@ -140,11 +141,14 @@ _general_power = _binary_operator(arithmetic.pow)
 _general_power_in_place = _in_place_operator(arithmetic.pow)
 
 
-class Array(Value):
+class Array(Value, OtherNames):
     """A multi-dimensional array on a device, whose value may still be being computed.
 
     Its shape, dtype and device are known at once. ``await array`` gives the array itself, ready; an error of the
     computation is raised there, or wherever the value is read. Made by functions, not by calling the class.
+
+    ``asyncio.gather``, ``wait_for`` and ``ensure_future`` take Arrays; ``create_task`` takes coroutines alone, and
+    ``asyncio.wait`` takes tasks, as ``ensure_future(array)`` gives one.
 
     >>> x = aio.asarray([1.0, 2.0, 3.0])
     >>> x.shape, str(x.dtype), str(x.device)

@@ -13,6 +13,10 @@ from .._base.dtypes import bool_
 Parsed = tuple[tuple[Any, ...], list[Any]]
 
 
+# What reading a mask is called in messages.
+MASK = "x[mask]"
+
+
 def parse(shape: tuple[int, ...], index: Any, array_type: type[Any]) -> Parsed:
     """The static part of ``index`` into an array of ``shape``, and the index arrays it refers to by number.
 
@@ -72,7 +76,7 @@ def _parse_array(
     """Append what an array between the brackets stands for; give how many axes it takes."""
     value: Any = entry if isinstance(entry, array_type) else np.asarray(entry)
     if value.dtype == bool_:
-        mask = np.asarray(value)
+        mask = value._host_value(MASK) if isinstance(value, array_type) else value
         lengths = shape[axis : axis + mask.ndim]
         # As in NumPy, a mask may also have length 0 where the array has another: it chooses nothing.
         if len(lengths) != mask.ndim or any(m not in (n, 0) for m, n in zip(mask.shape, lengths, strict=True)):
@@ -87,7 +91,7 @@ def _parse_array(
         for positions in np.nonzero(mask):
             static.append(("array", len(arrays)))
             arrays.append(positions)
-        return mask.ndim
+        return int(mask.ndim)
     if value.dtype == object or (value.size == 0 and not isinstance(entry, (np.ndarray, array_type))):
         value = np.asarray(entry, np.int32) if np.size(entry) == 0 else value
     if value.dtype.kind not in "iu":

@@ -17,6 +17,7 @@ from .._engine import engine, location, origin
 from .._graph import ArraySpec, Definition, Node, array_spec, constant, input_node
 from .._ops._rules import digits, number
 from .array import Array, ArrayLike, as_array
+from .subscripts import MASK
 from .tracing import tracing
 
 if TYPE_CHECKING:
@@ -128,6 +129,15 @@ def scalar_constant(value: Scalar, dtype: DType) -> Node:
     return constant(np.asarray(checked_scalar(value, dtype)).astype(dtype), weak=True)
 
 
+_REMEDY = (
+    "Use aio.where or aio.lax.cond to choose by it, size= of aio.nonzero, aio.unique_values and the like or a static "
+    "argument for what shapes depend on, or compute it outside"
+)
+_MASKED = (
+    "Keep the shape with aio.where(mask, x, other), or make it known with x[aio.nonzero(mask, size=n, fill_value=0)]"
+)
+
+
 class TracedArray(Array):
     """Stands for a value inside a traced function: shape and dtype are known, the contents are not."""
 
@@ -150,8 +160,7 @@ class TracedArray(Array):
             )
         raise TracedValueError(
             f"{what}{place}: inside {self._trace.name!r}, which is being traced, this array {self._spec} has no value "
-            "yet. Use aio.where or aio.lax.cond to choose by it, a static argument for what shapes depend on, or "
-            "compute it outside"
+            f"yet. {_MASKED if what == MASK else _REMEDY}"
         )
 
     def _settle(self, what: str) -> Pending | None:

@@ -208,7 +208,8 @@ class Value:
     def _host_scalar(self, what: str) -> Any:
         """The only element."""
         if self._spec.size != 1:
-            raise TypeError(f"{what}: needs an array of one element, this one has shape {self._spec.shape}")
+            remedy = "; aio.any(x) or aio.all(x) make one of it" if what == "bool(array)" else ""
+            raise TypeError(f"{what}: needs an array of one element, this one has shape {self._spec.shape}{remedy}")
         if self._spec.ndim > 0 and what != "bool(array)":
             raise TypeError(f"{what}: needs an array of no dimensions, this one has shape {self._spec.shape}")
         return self._host_value(what)[(0,) * self._spec.ndim]

@@ -51,6 +51,97 @@ def unique(
 def unique(
     x: ArrayLike,
     /,
+    return_index: Literal[False] = False,
+    return_inverse: Literal[False] = False,
+    *,
+    return_counts: Literal[True],
+    axis: int | None = None,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: Scalar | None = None,
+) -> tuple[Array, Array]: ...
+@overload
+def unique(
+    x: ArrayLike,
+    /,
+    return_index: Literal[False] = False,
+    *,
+    return_inverse: Literal[True],
+    return_counts: Literal[False] = False,
+    axis: int | None = None,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: Scalar | None = None,
+) -> tuple[Array, Array]: ...
+@overload
+def unique(
+    x: ArrayLike,
+    /,
+    return_index: Literal[False] = False,
+    *,
+    return_inverse: Literal[True],
+    return_counts: Literal[True],
+    axis: int | None = None,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: Scalar | None = None,
+) -> tuple[Array, Array, Array]: ...
+@overload
+def unique(
+    x: ArrayLike,
+    /,
+    *,
+    return_index: Literal[True],
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    axis: int | None = None,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: Scalar | None = None,
+) -> tuple[Array, Array]: ...
+@overload
+def unique(
+    x: ArrayLike,
+    /,
+    *,
+    return_index: Literal[True],
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[True],
+    axis: int | None = None,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: Scalar | None = None,
+) -> tuple[Array, Array, Array]: ...
+@overload
+def unique(
+    x: ArrayLike,
+    /,
+    *,
+    return_index: Literal[True],
+    return_inverse: Literal[True],
+    return_counts: Literal[False] = False,
+    axis: int | None = None,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: Scalar | None = None,
+) -> tuple[Array, Array, Array]: ...
+@overload
+def unique(
+    x: ArrayLike,
+    /,
+    *,
+    return_index: Literal[True],
+    return_inverse: Literal[True],
+    return_counts: Literal[True],
+    axis: int | None = None,
+    equal_nan: bool = True,
+    size: int | None = None,
+    fill_value: Scalar | None = None,
+) -> tuple[Array, Array, Array, Array]: ...
+@overload
+def unique(
+    x: ArrayLike,
+    /,
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
@@ -59,7 +150,7 @@ def unique(
     equal_nan: bool = True,
     size: int | None = None,
     fill_value: Scalar | None = None,
-) -> Any: ...
+) -> Array | tuple[Array, ...]: ...
 def unique(
     x: ArrayLike,
     /,
@@ -96,7 +187,7 @@ def unique(
 
 
 def _host(function: str, x: ArrayLike) -> tuple[np.ndarray, Device | None]:
-    return (np.asarray(x), x.device) if isinstance(x, Array) else (host_array(function, x), None)
+    return (x._host_value(function), x.device) if isinstance(x, Array) else (host_array(function, x), None)
 
 
 def _on_host(function: str, operation: Callable[..., np.ndarray], x1: ArrayLike, x2: ArrayLike, *options: Any) -> Array:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import os
 from collections import deque
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, overload
 
 import anyio
 import anyio.to_thread
+import numpy as np
 from anyio.lowlevel import RunVar
 
 from .. import _xla
@@ -32,6 +33,10 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+K = TypeVar("K")
+# What one Array is made of, and lists and the like of that.
+Leaf: TypeAlias = Array | np.ndarray | np.generic | bool | int | float | complex
+L = TypeVar("L", bound=Leaf)
 
 # Copying so much takes less time than asking another thread to: 0.1 ms, or several times that into memory that is new.
 _COPY_HERE_BYTES = 1 << 20
@@ -54,6 +59,16 @@ async def ready(tree: T) -> T:
     return tree
 
 
+@overload
+async def to_host(tree: Array) -> np.ndarray: ...
+@overload
+async def to_host(tree: list[Array]) -> list[np.ndarray]: ...
+@overload
+async def to_host(tree: tuple[Array, ...]) -> tuple[np.ndarray, ...]: ...
+@overload
+async def to_host(tree: dict[K, Array]) -> dict[K, np.ndarray]: ...
+@overload
+async def to_host(tree: Any) -> Any: ...
 async def to_host(tree: Any) -> Any:
     """Wait for every Array in ``tree``; give the tree with read-only ``numpy.ndarray`` in their place.
 
@@ -144,6 +159,16 @@ async def drain(limit: int = HIGH_WATER) -> None:
     await _Suspension(wait_drained(engine.scheduler, limit))
 
 
+@overload
+async def device_put(tree: Leaf, device: _xla.Device | str | None = None) -> Array: ...
+@overload
+async def device_put(tree: list[L], device: _xla.Device | str | None = None) -> list[Array]: ...
+@overload
+async def device_put(tree: tuple[L, ...], device: _xla.Device | str | None = None) -> tuple[Array, ...]: ...
+@overload
+async def device_put(tree: dict[K, L], device: _xla.Device | str | None = None) -> dict[K, Array]: ...
+@overload
+async def device_put(tree: Any, device: _xla.Device | str | None = None) -> Any: ...
 async def device_put(tree: Any, device: _xla.Device | str | None = None) -> Any:
     """Copy the host arrays in ``tree`` to ``device`` without holding the loop; give the tree with Arrays.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import orjson
+from fastapi.encoders import ENCODERS_BY_TYPE
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -21,6 +22,17 @@ if TYPE_CHECKING:
 
     from ..batching.batcher import Batcher
     from .gate import Receive, Scope, Send
+
+
+def _not_json(array: aio.Array) -> NoReturn:
+    raise TypeError(
+        f"an endpoint returned an Array{list(array.shape)}, which is not JSON: return aio.serving.ArrayResponse(x), or "
+        "(await x.to_host()).tolist() inside of what is"
+    )
+
+
+# Otherwise FastAPI tells what it has tried.
+ENCODERS_BY_TYPE[aio.Array] = _not_json
 
 
 def lifespan(batchers: Sequence[Batcher], *, warmup: bool = True) -> Callable[[Any], AbstractAsyncContextManager[None]]:

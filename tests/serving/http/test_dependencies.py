@@ -34,6 +34,26 @@ def own_application(batcher: Batcher) -> Any:
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("nested", [False, True])
+async def test_an_array_returned_by_an_endpoint_names_the_response_for_it(nested: bool) -> None:
+    app = fastapi.FastAPI()
+    assert aio.serving.ArrayResponse  # what serving has for FastAPI is loaded
+
+    async def bare() -> Any:
+        x = aio.ones(3) + 1
+        return {"x": [x]} if nested else x
+
+    del bare.__annotations__["return"]
+    app.add_api_route("/", bare, methods=["GET"])
+    async with (
+        asyncio.timeout(LOST),
+        httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://server") as client,
+    ):
+        with pytest.raises(TypeError, match=r"aio\.serving\.ArrayResponse"):
+            await client.get("/")
+
+
+@pytest.mark.asyncio
 async def test_parts_in_an_own_application() -> None:
     batcher = Batcher(lambda x: x * 2, specs=TensorSpec((3,), "float32"), max_batch_size=2)
     app = own_application(batcher)
