@@ -24,7 +24,7 @@ from .._ops.in_place import in_place
 from .._ops.subscripts import getitem, setitem
 from . import exchange, host_reads, methods, subscripts
 from .at import At
-from .other_names import OtherNames
+from .other_names import OtherNames, refuse_comparison
 from .pickling import forked_result
 from .temporaries import TEMPORARY, warn_if_lost
 from .tracing import Trace, tracing
@@ -80,11 +80,7 @@ def _equality_operator(definition: Definition[Node], sign: str) -> _Binary:
 
     def operator(self: Array, other: ArrayLike) -> Array:
         if type(other) is list or type(other) is tuple:
-            # Refused as by the other operators; Python would take NotImplemented for "not equal".
-            raise TypeError(
-                f"{definition.name}: an Array {sign} a {type(other).__name__} is neither elementwise nor one answer; "
-                f"write x {sign} aio.asarray(...), aio.array_equal(x, ...) or x.tolist() {sign} [...]"
-            )
+            refuse_comparison(definition.name, sign, other)
         return compare(self, other)
 
     return operator

@@ -23,6 +23,14 @@ class Elsewhere:
         raise AttributeError(f"{owner.__name__!r} object has no attribute {self._name!r}: {self._advice}")
 
 
+def refuse_comparison(function: str, sign: str, other: object) -> NoReturn:
+    """``x == [1, 2]``: refused as by the other operators; Python would take NotImplemented for "not equal"."""
+    raise TypeError(
+        f"{function}: an Array {sign} a {type(other).__name__} is neither elementwise nor one answer; write "
+        f"x {sign} aio.asarray(...), aio.array_equal(x, ...) or x.tolist() {sign} [...]"
+    )
+
+
 _CONSTANT = "values of Arrays do not change"
 _ON_HOST = "await x.to_host() gives a numpy.ndarray; numpy.asarray(x) the same, synchronously"
 _WAITED = "asyncio.wait takes tasks and futures: asyncio.wait([asyncio.ensure_future(x)]), asyncio.gather(x, y) or "

@@ -572,9 +572,7 @@ def test_no_client_gets_ahead_of_another_that_waits(arrivals: list[tuple[str, in
 
 def test_a_request_of_many_batches_is_refused_by_what_they_take() -> None:
     queue = make(measured({4: 1.0}), max_queue=1000)
-    with pytest.raises(
-        TooMuchWorkError, match="40 rows take 10 s, by the batches measured, and the deadline is in 9"
-    ):
+    with pytest.raises(TooMuchWorkError, match="40 rows take 10 s, by the batches measured, and the deadline is in 9"):
         admit(queue, rows=40, deadline=9.0)
     admit(queue, rows=40, deadline=11.0)
     # It would be in time alone, and not behind the other: that may be otherwise soon.
