@@ -424,6 +424,24 @@ def test_imports_for_types_only_are_exempt_from_layers_but_not_from_cycles(guard
     assert "a circle through aioarray._graph.b that is not there" in finding
 
 
+# Operations that are no chapter of functions -> what they are for.
+OPERATIONS_OF = {
+    "_array": {"in_place", "masking", "subscripts"},
+    "arithmetic": {"modular"},
+    "linalg": {"matrix_functions", "norms"},
+    "nn": {"convolution", "pooling"},
+    "random": {"multivariate", "rejection", "threefry"},
+}
+
+
+def test_chapters_of_operations_are_those_of_functions() -> None:
+    def chapters(folder: str) -> set[str]:
+        return {path.stem for path in (ROOT / PACKAGE / folder).glob("[a-z]*.py")}
+
+    named = chapters("_functions") | {name for name in LAYERS if not name.startswith("_")}
+    assert chapters("_ops") - named == set().union(*OPERATIONS_OF.values())
+
+
 def test_layers_are_read_from_the_page() -> None:
     page = "| layer | where |\n|---|---|\n| 0 | `_a` | plain `b` |\n| 12 | `c` `_d` | what |\n"
     assert read_layers(page) == {"_a": 0, "c": 12, "_d": 12}

@@ -16,6 +16,7 @@ from .._ops import (
     complex,
     cumulative,
     data_types,
+    indexing,
     manipulation,
     matrices,
     products,
@@ -23,7 +24,6 @@ from .._ops import (
     searching,
     sorting,
     statistical,
-    taking,
 )
 from .._ops._rules import index_dtype, normalize_axis
 from .value import Value
@@ -247,7 +247,7 @@ def take(
     """The elements at ``indices`` along ``axis``, as ``aio.take``."""
     if out is not None:
         _refuse("take", out=out)
-    return x._run(taking.take, None if axis is None else axis_of("take", axis), mode, others=(indices,))
+    return x._run(indexing.take, None if axis is None else axis_of("take", axis), mode, others=(indices,))
 
 
 def repeat(x: A, /, repeats: SupportsIndex | ArrayLike, axis: SupportsIndex | None = None) -> A:
@@ -269,7 +269,7 @@ def repeat(x: A, /, repeats: SupportsIndex | ArrayLike, axis: SupportsIndex | No
             f"repeat: {counts.size} repeats for {shape[k]} elements along axis {k}; give one, or one for each"
         )
     positions = np.repeat(np.arange(shape[k]), np.broadcast_to(counts.reshape(-1), (shape[k],)))
-    return x._run(taking.take, None if place is None else k, others=(positions,))
+    return x._run(indexing.take, None if place is None else k, others=(positions,))
 
 
 def nonzero(x: A, /) -> tuple[A, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from .._array import ArrayLike, call
 from .._dispatch.arguments import axis_of
-from .._ops import taking
+from .._ops import indexing
 
 if TYPE_CHECKING:
     from .._array import Array
@@ -33,7 +33,7 @@ def take(
     >>> aio.take(aio.asarray([10, 20, 30]), 4, mode="wrap")
     Array(20, dtype=int32)
     """
-    return call(taking.take, (x, indices), None if axis is None else axis_of("take", axis), mode)
+    return call(indexing.take, (x, indices), None if axis is None else axis_of("take", axis), mode)
 
 
 def take_along_axis(x: ArrayLike, indices: ArrayLike, /, axis: int = -1) -> Array:
@@ -46,4 +46,4 @@ def take_along_axis(x: ArrayLike, indices: ArrayLike, /, axis: int = -1) -> Arra
     Array([[1, 2, 3],
            [4, 5, 6]], dtype=int32)
     """
-    return call(taking.take_along_axis, (x, indices), axis_of("take_along_axis", axis))
+    return call(indexing.take_along_axis, (x, indices), axis_of("take_along_axis", axis))

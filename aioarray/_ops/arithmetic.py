@@ -149,7 +149,7 @@ POWERS_BY_MULTIPLICATION = range(-4, 9)
 
 
 def is_product(x: DType, exponent: object) -> bool:
-    """Whether ``integer_power`` computes a power of ``x``. ``ValueError`` for negative numbers as powers of integers."""
+    """Whether ``integer_power`` computes a power of ``x``. ``ValueError`` for negative powers of integers."""
     kind = type(exponent)
     if kind is float or not isinstance(exponent, (int, np.integer)):
         return False

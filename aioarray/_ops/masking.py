@@ -7,8 +7,8 @@ from .._graph import Node, definition
 from ._primitives import reshape, select, subtract
 from ._rules import broadcast_to, convert, index_dtype
 from .cumulative import cumulative_sum
+from .indexing import take
 from .subscripts import combine, fit_value
-from .taking import take
 
 
 @definition

@@ -17,8 +17,8 @@ from .._graph import Definition, Node, definition, results
 from . import _primitives as p
 from . import cumulative, searching, statistical, threefry
 from ._rules import broadcast_shapes, broadcast_to, check_dtype, convert, normalize_axis, scalar
+from .indexing import take
 from .sorting import TOP_K, sort_together
-from .taking import take
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -41,8 +41,8 @@ from ._rules import (
 )
 from .cumulative import cumulative_sum
 from .data_types import nonzero_mask
+from .indexing import take
 from .statistical import sum as _sum
-from .taking import take
 
 if TYPE_CHECKING:
     from .._base.dtypes import DType, Scalar

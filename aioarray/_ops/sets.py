@@ -24,10 +24,10 @@ from ._primitives import (
 )
 from ._rules import REAL_PART, broadcast_to, convert, index_dtype, result_dtype, scalar
 from .cumulative import cumulative_sum
+from .indexing import take
 from .searching import search_keys
 from .sorting import argsort, sort_together
 from .statistical import any as _any
-from .taking import take
 
 if TYPE_CHECKING:
     from .._base.dtypes import Scalar

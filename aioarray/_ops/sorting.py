@@ -27,7 +27,7 @@ from ._primitives import (
     transpose,
 )
 from ._rules import REAL_PART, check_dtype, convert, index_dtype, normalize_axis, stablehlo
-from .taking import take_along_axis
+from .indexing import take_along_axis
 
 Comparator = Callable[..., Node]
 

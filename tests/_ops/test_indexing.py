@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from aioarray._ops import taking
+from aioarray._ops import indexing
 from tests._ops.evaluate import evaluate
 from tests._ops.nodes import node
 
@@ -21,7 +21,7 @@ def positions(length: int, shape: tuple[int, ...]) -> np.ndarray:
 @pytest.mark.parametrize("shape", [(3,), (3, 2), (), (0,)], ids=str)
 def test_take(axis: int, shape: tuple[int, ...]) -> None:
     indices = positions(X.shape[axis], shape)
-    assert_array_equal(evaluate(taking.take, X, indices, static=(axis,)), np.take(X, indices, axis))
+    assert_array_equal(evaluate(indexing.take, X, indices, static=(axis,)), np.take(X, indices, axis))
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
@@ -31,30 +31,30 @@ def test_take_along_axis(axis: int, count: int) -> None:
     shape[axis] = count
     indices = positions(X.shape[axis], tuple(shape))
     assert_array_equal(
-        evaluate(taking.take_along_axis, X, indices, static=(axis,)), np.take_along_axis(X, indices, axis)
+        evaluate(indexing.take_along_axis, X, indices, static=(axis,)), np.take_along_axis(X, indices, axis)
     )
 
 
 def test_take_along_axis_broadcasts() -> None:
     indices = positions(6, (1, 5, 2))
-    got = evaluate(taking.take_along_axis, X, indices, static=(2,))
+    got = evaluate(indexing.take_along_axis, X, indices, static=(2,))
     assert_array_equal(got, np.take_along_axis(X, np.broadcast_to(indices, (4, 5, 2)), 2))
 
 
 def test_out_of_range_takes_the_nearest() -> None:
     x, indices = np.arange(3), np.array([-100, 100], np.int8)
-    assert evaluate(taking.take, x, indices, static=(None,)).tolist() == [0, 2]
-    assert evaluate(taking.take_along_axis, x, indices, static=(0,)).tolist() == [0, 2]
+    assert evaluate(indexing.take, x, indices, static=(None,)).tolist() == [0, 2]
+    assert evaluate(indexing.take_along_axis, x, indices, static=(0,)).tolist() == [0, 2]
 
 
 def test_refuses() -> None:
     with pytest.raises(IndexError, match="axis 2"):
-        taking.take(node((2, 3)), node((1,), "int32"), 2)
+        indexing.take(node((2, 3)), node((1,), "int32"), 2)
     with pytest.raises(TypeError, match="indices of dtype float32"):
-        taking.take(node((2,)), node((1,)), 0)
+        indexing.take(node((2,)), node((1,)), 0)
     with pytest.raises(ValueError, match="they must have as many"):
-        taking.take_along_axis(node((2, 3)), node((1,), "int32"), 0)
+        indexing.take_along_axis(node((2, 3)), node((1,), "int32"), 0)
     with pytest.raises(ValueError, match="cannot be broadcast"):
-        taking.take_along_axis(node((2, 3)), node((3, 3), "int32"), 1)
+        indexing.take_along_axis(node((2, 3)), node((3, 3), "int32"), 1)
     with pytest.raises(IndexError, match="no element"):
-        taking.take_along_axis(node((0,)), node((1,), "int32"), 0)
+        indexing.take_along_axis(node((0,)), node((1,), "int32"), 0)
