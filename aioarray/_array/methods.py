@@ -155,8 +155,11 @@ def max(
     where: Any = True,
 ) -> A:
     """Largest elements along ``axis``, as ``aio.max``."""
-    if out is not None or initial is not None or where is not True:
-        _refuse("max", out=out, initial=initial, where=where)
+    if out is not None:
+        _refuse("max", out=out)
+    if initial is not None or where is not True:
+        mask = None if where is True else where
+        return x._run(statistical.max_from, axes_of("max", axis), bool(keepdims), others=(initial, mask))
     return x._run(statistical.max, axes_of("max", axis), bool(keepdims))
 
 
@@ -170,8 +173,11 @@ def min(
     where: Any = True,
 ) -> A:
     """Smallest elements along ``axis``, as ``aio.min``."""
-    if out is not None or initial is not None or where is not True:
-        _refuse("min", out=out, initial=initial, where=where)
+    if out is not None:
+        _refuse("min", out=out)
+    if initial is not None or where is not True:
+        mask = None if where is True else where
+        return x._run(statistical.min_from, axes_of("min", axis), bool(keepdims), others=(initial, mask))
     return x._run(statistical.min, axes_of("min", axis), bool(keepdims))
 
 

@@ -51,7 +51,13 @@ def _with_default_dtype(function: str, value: np.ndarray, dtype: DType | None) -
     if value.size == 0:
         return value.astype(config.current().real)
     if value.dtype == object or value.dtype.kind in "iu":
-        if dtype is not None and dtype not in dtypes.INTEGRAL:
+        if value.dtype == object and (dtype is None or dtype not in dtypes.INTEGRAL):
+            # Integers beyond 64 bits. Beside floats, or cast to what is no integer, they are real numbers.
+            rank = max(map(dtypes.scalar_rank, value.ravel().tolist())) if dtype is None else dtypes.dtype_rank(dtype)
+            if rank != 1:
+                target = dtypes.default_for_rank(rank) if dtype is None else dtype
+                return _of_big_integers(function, value, rank, target)
+        elif dtype is not None and dtype not in dtypes.INTEGRAL:
             return value
         target = dtype or config.current().integral
         bounds = dtypes.iinfo(target)
@@ -69,3 +75,14 @@ def _with_default_dtype(function: str, value: np.ndarray, dtype: DType | None) -
     # A Python float beyond the default dtype's range is infinite in it, as it is for the operators.
     with np.errstate(over="ignore"):
         return value.astype(dtypes.default_for_rank(dtypes.dtype_rank(value.dtype)))
+
+
+def _of_big_integers(function: str, value: np.ndarray, rank: int, dtype: DType) -> np.ndarray:
+    if rank == 0:
+        return value.astype(np.bool_)
+    try:
+        wide = value.astype(np.complex128 if rank == 3 else np.float64)
+    except OverflowError:
+        raise OverflowError(f"{function}: an integer is too large for any floating-point dtype") from None
+    with np.errstate(over="ignore"):
+        return wide.astype(dtype)

@@ -363,6 +363,12 @@ def _number(function: str, name: str, value: Any) -> Any:
     return float(value)
 
 
+def _real_number(function: str, name: str, value: Any) -> Any:
+    """``value`` as a Python float or complex number."""
+    number = _number(function, name, value)
+    return float(number) if isinstance(number, int) else number
+
+
 def linspace(
     start: complex | Array,
     stop: complex | Array,
@@ -388,7 +394,7 @@ def linspace(
         raise ValueError(f"linspace: num={num} must not be negative")
     if isinstance(start, Array) or isinstance(stop, Array):
         return _linspace_between(start, stop, count, dtype_of(dtype), endpoint, device)
-    first, last = _number("linspace", "start", start), _number("linspace", "stop", stop)
+    first, last = _real_number("linspace", "start", start), _real_number("linspace", "stop", stop)
     is_complex = isinstance(first, complex) or isinstance(last, complex)
     target = dtype_of(dtype) or dtypes.default_for_rank(3 if is_complex else 2)
     if is_complex and target not in dtypes.COMPLEX:

@@ -74,7 +74,7 @@ def geomspace(
     target = dtype_of(dtype) or dtypes.default_for_rank(3 if _wide(start, stop) in dtypes.COMPLEX else 2)
     count = integer_of("geomspace", "num", num)
     if count * target.itemsize <= SMALL_BYTES:
-        return asarray(np.geomspace(start, stop, count, endpoint).astype(target), device=device)
+        return asarray(np.geomspace(_plain(start), _plain(stop), count, endpoint).astype(target), device=device)
     wide = _wide(start, stop)
     ratio = np.log(np.asarray(stop, wide) / np.asarray(start, wide)).item()
     logarithms = linspace(0.0, ratio, count, dtype=wide, device=device, endpoint=endpoint)
@@ -88,6 +88,11 @@ def _multiples(ends: ArrayLike, logarithms: ArrayLike, /, *, dtype: dtypes.DType
     values = bounds[0] * exp(exponents)
     values = values.at[0].set(bounds[0])
     return astype(values.at[-1].set(bounds[1]) if endpoint else values, dtype)
+
+
+def _plain(x: Any) -> Any:
+    # NumPy has no logarithm of an integer beyond 64 bits.
+    return float(x) if isinstance(x, int) else x
 
 
 def _wide(start: Any, stop: Any) -> dtypes.DType:

@@ -78,21 +78,45 @@ def std(
     return call(statistical.std, (x,), axes_of("std", axis), less, bool(keepdims))
 
 
-def max(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
+def max(
+    x: ArrayLike,
+    /,
+    axis: Axes = None,
+    *,
+    keepdims: bool = False,
+    initial: ArrayLike | None = None,
+    where: ArrayLike | None = None,
+) -> Array:
     """The greatest along ``axis`` (one, several, None for all); NaN where there is one. ``ValueError`` for none.
+
+    ``initial`` is a number that takes part, and the result of nothing; ``where``, a mask of what takes part, needs it.
 
     >>> aio.max(aio.asarray([[1, 5], [7, 3]]), axis=1)
     Array([5, 7], dtype=int32)
     """
+    if initial is not None or where is not None:
+        return call(statistical.max_from, (x, initial, where), axes_of("max", axis), bool(keepdims))
     return call(statistical.max, (x,), axes_of("max", axis), bool(keepdims))
 
 
-def min(x: ArrayLike, /, axis: Axes = None, *, keepdims: bool = False) -> Array:
+def min(
+    x: ArrayLike,
+    /,
+    axis: Axes = None,
+    *,
+    keepdims: bool = False,
+    initial: ArrayLike | None = None,
+    where: ArrayLike | None = None,
+) -> Array:
     """The least along ``axis`` (one, several, None for all); NaN where there is one. ``ValueError`` for none.
+
+    ``initial`` is a number that takes part, and the result of nothing; ``where``, a mask of what takes part, needs it.
 
     >>> aio.min(aio.asarray([[1, 5], [7, 3]]), axis=1)
     Array([1, 3], dtype=int32)
     """
+    if initial is not None or where is not None:
+        return call(statistical.min_from, (x, initial, where), axes_of("min", axis), bool(keepdims))
     return call(statistical.min, (x,), axes_of("min", axis), bool(keepdims))
 
 

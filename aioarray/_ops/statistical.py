@@ -13,11 +13,14 @@ from .._base import config, dtypes
 from .._graph import ArraySpec, Definition, Emitter, Node, Op, array_spec, definition
 from ._primitives import (
     add,
+    bit_and,
     bit_or,
     divide,
     equal,
     imaginary_part,
     iota,
+    maximum,
+    minimum,
     multiply,
     not_equal,
     reshape,
@@ -25,7 +28,18 @@ from ._primitives import (
     sqrt,
     subtract,
 )
-from ._rules import REAL_PART, broadcast_to, check_dtype, convert, index_dtype, int_array, normalize_axes, scalar
+from ._rules import (
+    REAL_PART,
+    broadcast_shapes,
+    broadcast_to,
+    check_dtype,
+    convert,
+    index_dtype,
+    int_array,
+    normalize_axes,
+    result_dtype,
+    scalar,
+)
 from .data_types import nonzero_mask
 
 if TYPE_CHECKING:
@@ -214,12 +228,43 @@ def _largest_floating(dtype: DType, sign: int) -> float:
     return float(infinity) if np.isinf(infinity.astype(np.float64)) else sign * float(ml_dtypes.finfo(dtype).max)
 
 
-def _extreme(function: str, combine: str, initial: Callable[[DType], object]) -> Callable[..., Node]:
+def _extreme(
+    function: str, combine: str, initial: Callable[[DType], object], of_nothing: bool = False
+) -> Callable[..., Node]:
     def body(x: Node, axis: Axis, keepdims: bool) -> Node:
         axes = normalize_axes(function, axis, x.ndim)
         check_dtype(function, x, dtypes.REAL_OR_BOOLEAN)
-        _check_not_empty(function, x, axes)
+        if not of_nothing:
+            _check_not_empty(function, x, axes)
         return _kept(_reduce(x, combine, initial(x.dtype), axes), x.shape, axes, keepdims)
+
+    return body
+
+
+def _extreme_from(function: str, combine: str, least: Callable[[DType], object]) -> Callable[..., Node]:
+    def body(x: Node, initial: Node | None, where: Node | None, axis: Axis, keepdims: bool) -> Node:
+        axes = normalize_axes(function, axis, x.ndim)
+        if initial is None:
+            raise ValueError(f"{function}: where= is given without initial=, which is the {function} of nothing")
+        if initial.ndim:
+            raise ValueError(f"{function}: initial has shape {initial.shape}; it is a number")
+        dtype = result_dtype(function, x, initial)
+        check_dtype(function, x, dtypes.REAL_OR_BOOLEAN)
+        x, initial = convert(x, dtype), convert(initial, dtype)
+        if where is not None:
+            if where.dtype != dtypes.bool_:
+                raise TypeError(f"{function}: where has dtype {where.dtype.name}; it is a mask of booleans")
+            mask = broadcast_to(where, broadcast_shapes(function, where.shape, x.shape))
+            if mask.shape != x.shape:
+                raise ValueError(f"{function}: where of shape {where.shape} does not stretch to {x.shape}")
+            x = select(mask, x, broadcast_to(initial, x.shape))
+        found = _reduce(x, combine, least(dtype), axes)
+        start = broadcast_to(initial, found.shape)
+        if dtype == dtypes.bool_:
+            found = bit_or(found, start) if combine == "maximum" else bit_and(found, start)
+        else:
+            found = maximum(found, start) if combine == "maximum" else minimum(found, start)
+        return _kept(found, x.shape, axes, keepdims)
 
     return body
 
@@ -235,7 +280,11 @@ def _check_not_empty(function: str, x: Node, axes: tuple[int, ...]) -> None:
 max = Definition("max", _extreme("max", "maximum", lowest))
 min = Definition("min", _extreme("min", "minimum", highest))
 # ``max`` for where NaN among the elements is NaN in what the result is used for anyway: up to twice as fast.
-greatest = Definition("max", _extreme("max", "stablehlo.maximum", lowest))
+# Of nothing, the lowest.
+greatest = Definition("max", _extreme("max", "stablehlo.maximum", lowest, of_nothing=True))
+# x, initial value, mask or None: ``max`` and ``min`` that begin with a value, which is theirs of nothing.
+max_from = Definition("max", _extreme_from("max", "maximum", lowest))
+min_from = Definition("min", _extreme_from("min", "minimum", highest))
 
 
 def _extreme_position(function: str, combine: str, initial: Callable[[DType], object]) -> Callable[..., Node]:

@@ -354,3 +354,26 @@ def test_inside_jit() -> None:
         return aio.ones_like(x) + aio.full_like(x, 2, dtype="float64") + aio.asarray(x) + aio.arange(3) + aio.zeros(3)
 
     assert function(aio.asarray([1, 2, 3])).tolist() == [4, 6, 8]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "complex64", "complex128", "bool"])
+@pytest.mark.parametrize("number", [2**64, -(2**64) - 1, 2**70 + 1, 10**30])
+def test_integers_beyond_64_bits_are_real_numbers(number: int, dtype: str) -> None:
+    target = aio.zeros(1, dtype).dtype
+    right = np.asarray(bool(number) if dtype == "bool" else float(number)).astype(target)
+    assert np.asarray(aio.asarray(number, dtype=dtype)) == right
+    assert np.asarray(aio.asarray([[number], [1]], dtype=dtype))[0, 0] == right
+    for made in (aio.full((2,), number, dtype=dtype), aio.full_like(aio.zeros(2), number, dtype=dtype)):
+        assert (np.asarray(made) == right).all()
+    assert aio.asarray([number, 1.5]).tolist() == np.asarray([number, 1.5], np.float32).tolist()
+    if dtype == "float64":
+        assert aio.linspace(0, number, 3, dtype=dtype).tolist() == [0.0, number / 2, float(number)]
+        assert int(aio.searchsorted(aio.asarray([1.0, 2.0], dtype=dtype), number)) == (2 if number > 0 else 0)
+
+
+def test_integers_that_nothing_holds() -> None:
+    with pytest.raises(OverflowError, match=r"asarray: integer .* is out of bounds for int32"):
+        aio.asarray(2**64)
+    with pytest.raises(OverflowError, match="asarray: an integer is too large for any floating-point dtype"):
+        aio.asarray(10**400, dtype="float64")
+    assert aio.geomspace(1, 2**70, 2).tolist() == [1.0, 2.0**70]

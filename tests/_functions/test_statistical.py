@@ -78,3 +78,28 @@ def test_sums_of_booleans_never_wrap_around() -> None:
     assert aio.eval_shape(lambda x: aio.bincount(x[0], length=3), wide).dtype == np.int64
     assert aio.eval_shape(lambda x: aio.argmax(x, axis=1), wide).dtype == np.int64
     assert aio.sum(aio.ones(3, dtype="bool")).dtype == np.int32
+
+
+def test_extremes_that_begin_with_a_value() -> None:
+    x = aio.asarray([[1, 5], [7, 3]])
+    mask = aio.asarray([[True, True], [False, True]])
+    host, shown = np.asarray(x), np.asarray(mask)
+    for call in (lambda f: f, aio.jit):
+        assert call(lambda x: aio.max(x, initial=9))(x).tolist() == 9
+        assert call(lambda x: aio.min(x, axis=1, initial=2, keepdims=True))(x).tolist() == [[1], [2]]
+        for axis in (None, 0, 1):
+            most = call(lambda x, m, axis=axis: aio.max(x, axis=axis, initial=-1, where=m))(x, mask)
+            assert_array_equal(np.asarray(most), host.max(axis=axis, initial=-1, where=shown))
+            least = call(lambda x, m, axis=axis: x.min(axis, initial=9, where=m))(x, mask)
+            assert_array_equal(np.asarray(least), host.min(axis=axis, initial=9, where=shown))
+    empty = aio.zeros((2, 0))
+    assert aio.max(empty, axis=1, initial=3).tolist() == empty.max(1, initial=3).tolist() == [3.0, 3.0]
+    assert aio.max(empty, axis=0).shape == (0,)
+    assert np.isnan(float(aio.max(aio.asarray([np.nan, 1.0]), initial=0)))
+    assert aio.asarray([False]).max(initial=True).tolist() is True
+    with pytest.raises(ValueError, match="max: where= is given without initial="):
+        aio.max(x, where=mask)
+    with pytest.raises(ValueError, match="there is no min of nothing"):
+        aio.min(empty)
+    with pytest.raises(TypeError, match="where has dtype int32; it is a mask"):
+        aio.max(x, initial=0, where=x)

@@ -122,3 +122,15 @@ def test_wrong_arguments_of_cross_entropy(labels: np.ndarray, options: Any, mess
     with pytest.raises(ValueError) as caught:  # noqa: PT011  # the message is looked at below
         nn.cross_entropy(aio.asarray(LOGITS), aio.asarray(labels), **options)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int32"])
+def test_an_axis_without_elements(dtype: str) -> None:
+    for call in (lambda f: f, aio.jit):
+        rows = aio.zeros((2, 0), dtype=dtype)
+        for function in (aio.nn.softmax, aio.nn.log_softmax):
+            assert call(function)(rows).shape == (2, 0)
+            assert call(lambda x, f=function: f(x, axis=0))(rows).shape == (2, 0)
+            assert call(lambda x, f=function: f(x, axis=(0, 1)))(rows).shape == (2, 0)
+        assert call(lambda x: aio.nn.logsumexp(x, axis=1))(rows).tolist() == [-np.inf, -np.inf]
+        assert call(aio.nn.logsumexp)(rows).tolist() == -np.inf
