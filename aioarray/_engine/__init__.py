@@ -11,12 +11,12 @@ from .. import _xla
 from .._base import config
 from . import instruments
 from .compiler import Compiler
-from .cost import DEAR, LIMIT_SECONDS, QUICK
+from .cost import DEAR, LIMIT_SECONDS, QUICK, TINY
 from .drainers import HIGH_WATER
 from .failure import Failure, location, log, origin
 from .held import is_held
 from .host import Callback, Rendezvous
-from .launch import Launch, Pending, Program
+from .launch import CompiledProgram, Launch, Pending, Program
 from .loops import current_host, in_event_loop
 from .programs import ProgramCache
 from .scheduler import Scheduler
@@ -105,7 +105,9 @@ __all__ = [
     "HIGH_WATER",
     "LIMIT_SECONDS",
     "QUICK",
+    "TINY",
     "Callback",
+    "CompiledProgram",
     "Compiler",
     "Engine",
     "Failure",

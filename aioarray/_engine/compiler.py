@@ -19,10 +19,11 @@ from weakref import WeakValueDictionary
 
 from .. import _xla
 from .._graph.lower import lower
-from . import budget, cost, instruments
+from . import budget, instruments
 from .cost import LaunchClass
 from .disk_cache import LIMIT_BYTES, DiskCache
 from .failure import Failure
+from .launch import CompiledProgram
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,7 +136,7 @@ class Compiler:
     def add_waiter(self, program: Program, waiter: Waiter) -> bool:
         """Wake ``waiter`` when ``program`` is executable or has failed; False if it is so already."""
         with self._lock:
-            if program.execute is not None or program.failure is not None:
+            if program.compiled is not None or program.failure is not None:
                 return False
             self._waiters.setdefault(program, []).append(waiter)
             return True
@@ -300,12 +301,10 @@ class Compiler:
 
 
 def attach(program: Program, executable: _xla.Executable) -> None:
-    """Make ``program`` executable; ``tiny``, which opens the fast path, comes last."""
-    program.handlers = _xla.result_handlers(program.out_specs, program.device)
-    program.executable = executable
-    program.launch_class = LaunchClass(executable.cost, program.bounded, program.steady)
-    program.execute = executable.execute
-    program.tiny = program.launch_class.current == cost.TINY and not program.may_fail
+    """Make ``program`` executable."""
+    handlers = _xla.result_handlers(program.out_specs, program.device)
+    launch_class = LaunchClass(executable.cost, program.bounded, program.steady)
+    program.compiled = CompiledProgram(executable.execute, handlers, launch_class, executable)
 
 
 def content_key(text: bytes, program: Program) -> str:

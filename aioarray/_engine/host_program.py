@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _xla
 from .cost import LaunchClass
-from .launch import Program
+from .launch import CompiledProgram, Program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,7 +71,7 @@ def host_program(
         donated=frozenset(range(len(in_specs))),
     )
     moved = float(sum(spec.nbytes for spec in (*in_specs, out_spec)))
-    program.launch_class = LaunchClass(_xla.Cost(0.0, moved, 0.0), bounded=True)
+    launch_class = LaunchClass(_xla.Cost(0.0, moved, 0.0), bounded=True)
+    program.compiled = CompiledProgram(_Execution(function, in_specs, out_spec), [], launch_class)
     program.requested = True
-    program.execute = _Execution(function, in_specs, out_spec)
     return program

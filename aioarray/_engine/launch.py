@@ -41,33 +41,58 @@ class Waiter(Protocol):
         """Called once, on any thread, without the scheduler's lock; must neither block nor raise."""
 
 
+class CompiledProgram:
+    """What compiling a program gives, and what its launches teach. Any thread reads it."""
+
+    __slots__ = ("asynchronous", "executable", "execute", "handlers", "launch_class", "proofs", "synchronous")
+
+    def __init__(
+        self,
+        execute: Any,
+        handlers: list[ResultHandler],
+        launch_class: LaunchClass,
+        executable: Executable | None = None,
+    ) -> None:
+        self.execute: Any = execute
+        self.handlers: list[ResultHandler] = handlers
+        self.launch_class: LaunchClass = launch_class
+        self.executable: Executable | None = executable  # None for what runs Python instead
+        # Seen to be over when the launch returns, or not to be, many times running: XLA decides that once a program.
+        self.synchronous: bool = False
+        self.asynchronous: bool = False
+        self.proofs: int = 0  # how many times running; negative if it was not over
+
+    def was_over(self, over: bool) -> bool:
+        """Learn from a launch of this quick program on ready inputs whether it was over when it returned. Any thread.
+
+        What XLA runs in the calling thread it always does. Even if this were wrong: the work of a quick program is over
+        in microseconds, and nothing but the count of the window depends on it.
+        """
+        self.proofs = max(self.proofs, 0) + 1 if over else min(self.proofs, 0) - 1
+        self.synchronous = self.proofs >= PROOFS
+        self.asynchronous = self.proofs <= -PROOFS
+        return over
+
+
 class Program:
-    """A computation on given specs: a graph until it is compiled, an executable afterwards."""
+    """A computation on given specs. All but the last fields is known when it is built."""
 
     __slots__ = (
-        "asynchronous",
         "bounded",
         "cached",
+        "compiled",
         "device",
         "donated",
-        "executable",
-        "execute",
         "failure",
         "graph",
-        "handlers",
         "in_specs",
-        "launch_class",
         "may_fail",
         "name",
         "options",
-        "out_spec",
         "out_specs",
-        "proofs",
         "requested",
         "single",
         "steady",
-        "synchronous",
-        "tiny",
         "used",
         "waiting",
     )
@@ -92,40 +117,24 @@ class Program:
         self.device: Device = device
         self.in_specs: tuple[ArraySpec, ...] = in_specs
         self.out_specs: tuple[ArraySpec, ...] = out_specs
-        self.out_spec: ArraySpec | None = out_specs[0] if out_specs else None
         self.bounded: bool = bounded
         self.may_fail: bool = may_fail
         self.steady: bool = steady
         self.single: bool = single  # gives its result itself, not in a tuple
         self.donated: frozenset[int] = donated
         self.options: tuple[tuple[str, Any], ...] = options
-        # Set together when compilation ends; `tiny` last, since the fast path reads it without the lock.
-        self.executable: Executable | None = None
-        self.execute: Any = None
-        self.handlers: list[ResultHandler] = []
-        self.launch_class: LaunchClass | None = None
-        self.tiny: bool = False
-        # Seen to be over when the launch returns, or not to be, many times running: XLA decides that once a program.
-        self.synchronous: bool = False
-        self.asynchronous: bool = False
-        self.proofs: int = 0  # how many times running; negative if it was not over
-        self.failure: Failure | None = None  # why it does not compile
+        # Set once, one or the other, when compilation ends.
+        self.compiled: CompiledProgram | None = None
+        self.failure: Failure | None = None
         self.requested: bool = False  # handed to the compile service
-        self.waiting: list[ReferenceType[Launch]] = []  # launches that wait for the executable
+        self.waiting: list[ReferenceType[Launch]] = []  # launches that wait for the end of compilation
         self.cached: bool = False  # it was entered in the cache of programs; set there
         self.used: bool = True  # set by any thread at each use, cleared by eviction
 
-    def was_over(self, over: bool) -> bool:
-        """Learn from a launch of this quick program on ready inputs whether it was over when it returned. Any thread.
-
-        What XLA runs in the calling thread it always does. Even if this were wrong: the work of a quick program is over
-        in microseconds, and nothing but the count of the window depends on it.
-        """
-        self.used = True
-        self.proofs = max(self.proofs, 0) + 1 if over else min(self.proofs, 0) - 1
-        self.synchronous = self.proofs >= PROOFS
-        self.asynchronous = self.proofs <= -PROOFS
-        return over
+    @property
+    def launch_class(self) -> LaunchClass | None:
+        """How long it runs; None as long as it is not compiled."""
+        return None if self.compiled is None else self.compiled.launch_class
 
 
 class Pending:

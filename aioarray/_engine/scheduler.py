@@ -266,7 +266,8 @@ class Scheduler:
         if following is not None:
             near = self._turns.lookahead.place(following) and not (level and self._queue.waits(level))
             return near and window.has_place(level, following.ahead, rank)
-        if program.tiny:
+        launch_class = program.launch_class
+        if launch_class is not None and launch_class.current == cost.TINY and not program.may_fail:
             return not window.full  # it is over in microseconds
         if window.has_place(level, False, rank):
             return True
@@ -322,7 +323,7 @@ class Scheduler:
             self._watchers.watch(donor.launch)
         observer = launch.observer
         launch.missing = len(missing) + len(donors) + observer.holds
-        if program.execute is None and (observer.fault is None or not observer.fault.compiling):
+        if program.compiled is None and (observer.fault is None or not observer.fault.compiling):
             launch.missing += 1
             program.waiting = appended(program.waiting, reference)
             self._compiler.submit(program)
@@ -347,8 +348,9 @@ class Scheduler:
 
         A ``launch`` is made before where it has unfinished inputs or an observer.
         """
-        launch_class = program.launch_class
-        assert launch_class is not None
+        compiled = program.compiled
+        assert compiled is not None
+        launch_class = compiled.launch_class
         level = launch_class.level if launch is None else launch.level
         # A lane of its own, or it would wait behind whatever this thread launched before.
         _xla.set_stream(next(self._lanes))
@@ -357,7 +359,7 @@ class Scheduler:
         woken: list[Waiter] = []
         start = time.perf_counter()
         try:
-            buffers = program.execute(arguments).consume_with_handlers(program.handlers)
+            buffers = compiled.execute(arguments).consume_with_handlers(compiled.handlers)
         except Exception as error:  # whatever it is belongs to whoever awaits the result
             failure = Failure(program.name, origin(), *_xla.translate(error))
         except BaseException:  # Ctrl-C: nobody will see the results
@@ -374,7 +376,6 @@ class Scheduler:
             self.window.launching -= 1
             self.counts.launched += 1
             launch_class.launched_inline(seconds)
-            program.tiny = launch_class.current == cost.TINY and not program.may_fail
             if ready and failure is None and launch is None and not program.may_fail:
                 if not launch_class.settled:
                     launch_class.ran(seconds, at_most=True)
@@ -486,8 +487,8 @@ class Scheduler:
     def launched_slowly(self, program: Program, seconds: float) -> None:
         """A launch on the fast path took longer than it should have."""
         with self._state.lock:
-            if program.launch_class is not None:
-                program.launch_class.launched_inline(seconds)
+            if program.compiled is not None:
+                program.compiled.launch_class.launched_inline(seconds)
 
     def next_lane(self) -> int:
         """A stream id of its own for a launch; any thread."""
@@ -506,12 +507,14 @@ class Scheduler:
         if failure is None and fault is not None:
             failure = Failure(program.name, launch.origin, fault.status, fault.message, fault.compiling)
         arguments = [a.buffer if type(a) is Pending else a for a in launch.arguments]
+        compiled = program.compiled
         inputs_ready = launched and all(_xla.is_ready(buffer) for buffer in arguments)
         _xla.set_stream(next(self._lanes))
         start = time.perf_counter()
         try:
             if launched:
-                buffers = program.execute(arguments).consume_with_handlers(program.handlers)
+                assert compiled is not None
+                buffers = compiled.execute(arguments).consume_with_handlers(compiled.handlers)
         except Exception as refusal:  # as above
             failure = Failure(program.name, launch.origin, *_xla.translate(refusal))
         seconds = time.perf_counter() - start
@@ -528,10 +531,10 @@ class Scheduler:
                 launch.begun = start
             launch.observer.launched(start, start + seconds, self.window.fillings)
             if inputs_ready:
-                assert program.launch_class is not None
-                program.launch_class.launched_on_worker(seconds)
+                assert compiled is not None
+                compiled.launch_class.launched_on_worker(seconds)
                 if ready:
-                    program.launch_class.ran(seconds, at_most=self.window.crowded)
+                    compiled.launch_class.ran(seconds, at_most=self.window.crowded)
             for reference, buffer in zip(launch.outputs, buffers, strict=False):
                 pending = reference()
                 if pending is not None:

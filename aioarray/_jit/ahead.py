@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from .._engine import Program
     from .._graph import Graph
+    from .._xla import Executable
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +99,7 @@ class Compiled:
         """What one run takes."""
         if self._program is None:
             return Cost(0.0, 0.0, 0.0, 0)
-        executable = self._program.executable
-        assert executable is not None
+        executable = _executable(self._program)
         memory = executable.memory()
         peak = memory.arguments + memory.outputs + memory.temporaries - memory.aliased
         return Cost(*executable.cost, peak)
@@ -108,8 +108,13 @@ class Compiled:
         """The program as XLA has optimised it."""
         if self._program is None:
             return ""
-        assert self._program.executable is not None
-        return self._program.executable.hlo_text()
+        return _executable(self._program).hlo_text()
+
+
+def _executable(program: Program) -> Executable:
+    assert program.compiled is not None
+    assert program.compiled.executable is not None
+    return program.compiled.executable
 
 
 class Lowered:
@@ -147,7 +152,7 @@ class Lowered:
         """
         program = self._program
         if program is not None:
-            if program.execute is None and program.failure is None and in_event_loop():
+            if program.compiled is None and program.failure is None and in_event_loop():
                 raise RuntimeError(
                     f"cost() of {self.name} would hold the event loop while it compiles; use `compiled = await "
                     "lowered.compile()` and `compiled.cost()`"

@@ -78,7 +78,7 @@ def _queued(launch: Launch, depth: int) -> str:
     missing = [source for source in launch.sources if not _is_there(source, launch)]
     if missing:
         return f"waits for {_inputs(missing, depth)}"
-    if launch.program.execute is None and launch.observer.fault is None:
+    if launch.program.compiled is None and launch.observer.fault is None:
         return _compiling(launch.program)
     return _in_queue(launch, depth)
 

@@ -22,7 +22,7 @@ def on_the_fast_path(size, kind):
     x = aio.asarray(np.ones(size, np.float32))
     for _ in range(1000):
         assert np.asarray(-x).tolist() == [-1.0] * size
-        if x._spec in FAST and FAST[x._spec].program.launch_class.current == kind:
+        if x._spec in FAST and FAST[x._spec].program.compiled.launch_class.current == kind:
             return x
     raise AssertionError("it never came there")
 """
@@ -46,7 +46,7 @@ ticks = itertools.count(0.0, 2.0 * LIMIT_SECONDS)
 launch.perf_counter = lambda: next(ticks)
 y = -x
 assert x._spec not in FAST
-assert program.launch_class.current == DEAR
+assert program.compiled.launch_class.current == DEAR
 assert np.asarray(y).tolist() == np.asarray(-x).tolist() == [-1.0] * 70_003
 """
     )
@@ -56,7 +56,7 @@ def test_a_program_that_became_dear_elsewhere_leaves_it() -> None:
     run_python(
         f"""{HEAD}
 x = on_the_fast_path(70_007, QUICK)
-FAST[x._spec].program.launch_class.current = DEAR
+FAST[x._spec].program.compiled.launch_class.current = DEAR
 y = -x
 assert x._spec not in FAST
 assert np.asarray(y).tolist() == [-1.0] * 70_007

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aioarray import _xla
-from aioarray._engine import Compiler, Program, ProgramCache, Scheduler, Threads
+from aioarray._engine import CompiledProgram, Compiler, Program, ProgramCache, Scheduler, Threads
 from aioarray._engine.cost import DEAR, QUICK, LaunchClass
 from aioarray._graph import array_spec
 
@@ -107,10 +107,10 @@ def program(execute: Any, *, outputs: int = 1, kind: int = QUICK, name: str = "f
     result = Program(
         name, None, _xla.default_device(), (), (spec(),) * outputs, bounded=True, may_fail=may_fail, single=outputs == 1
     )
-    result.launch_class = LaunchClass(_xla.Cost(0.0, 0.0, 0.0), bounded=False)
-    result.launch_class.current = kind
-    result.launch_class.needed = 1 << 30  # a dear one stays dear
-    result.execute = execute
+    launch_class = LaunchClass(_xla.Cost(0.0, 0.0, 0.0), bounded=False)
+    launch_class.current = kind
+    launch_class.needed = 1 << 30  # a dear one stays dear
+    result.compiled = CompiledProgram(execute, [], launch_class)
     result.requested = True
     return result
 

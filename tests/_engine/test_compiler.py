@@ -72,7 +72,7 @@ def test_compiles_off_the_callers_thread(service: Service) -> None:
     service.compiler.submit(one)
     service.wait_for(1)
     assert service.through == [one]
-    assert one.executable is not None
+    assert one.compiled is not None
     assert one.graph is None  # not needed any more
     assert all("compile" in name for name in service.on_threads)
     assert (service.compiler.compiles, service.compiler.hits) == (1, 0)
@@ -93,7 +93,7 @@ def test_equal_programs_in_flight_compile_once(service: Service) -> None:
         service.compiler.submit(each)
     service.wait_for(20)
     assert (service.compiler.compiles, service.compiler.hits) == (1, 19)
-    assert len({id(each.executable) for each in programs}) == 1
+    assert len({id(each.compiled.executable) for each in programs}) == 1
     assert len({each.name for each in programs}) == 20
 
 
@@ -142,12 +142,12 @@ def test_what_xla_refuses_fails_the_program(service: Service) -> None:
     service.compiler.submit(one)
     service.compiler.submit(good)
     service.wait_for(2)
-    assert one.execute is None
+    assert one.compiled is None
     assert one.failure is not None
     error = one.failure.exception()
     assert isinstance(error, aio.errors.CompileError)
     assert "no_such_option" in str(error)
-    assert good.executable is not None
+    assert good.compiled is not None
     assert service.compiler.failures == 1
 
 
@@ -222,7 +222,7 @@ def test_frozen_service_compiles_nothing_new(service: Service) -> None:
         service.wait_for(3)
     finally:
         budget.thaw()
-    assert equal.executable is known.executable
+    assert equal.compiled.executable is known.compiled.executable
     assert new.failure is not None
     assert "frozen" in str(new.failure.exception())
 

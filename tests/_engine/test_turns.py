@@ -41,7 +41,7 @@ class Known(LaunchClass):
 def lasting(seconds: float, execute: Any, *, kind: int = QUICK, name: str = "fake") -> Program:
     """A program that is expected to run that long."""
     made = program(execute, kind=kind, name=name)
-    made.launch_class = Known(seconds, kind)
+    made.compiled.launch_class = Known(seconds, kind)
     return made
 
 
@@ -79,7 +79,6 @@ def test_what_is_over_in_the_call_needs_no_place() -> None:
         assert work.launches == 2
         assert device.open  # for programs as short as this one
         at_once = program(tiny, kind=TINY, may_fail=False)
-        at_once.tiny = True
         kept = [device.enqueue(at_once, [ready()])]
         assert tiny.launches == 1
         kept.append(device.enqueue(at_once, [ready()]))

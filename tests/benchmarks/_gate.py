@@ -10,7 +10,7 @@ import numpy as np
 import aioarray as aio
 from aioarray import _xla
 from aioarray._array import run
-from aioarray._engine import DEAR, Program, engine
+from aioarray._engine import DEAR, CompiledProgram, Program, engine
 from aioarray._engine.cost import LaunchClass
 from aioarray._graph import array_spec
 
@@ -27,9 +27,9 @@ class Gate:
         spec = array_spec((4,), np.dtype(np.float32), device)
         self._buffer = _xla.put(np.ones(4, np.float32), spec, device)
         program = Program("gate", None, device, (), (spec,), bounded=False, may_fail=True)
-        program.launch_class = LaunchClass(_xla.Cost(0.0, 0.0, 0.0), bounded=False)
-        program.launch_class.current = DEAR  # goes to a launch worker, which it occupies
-        program.execute = self._execute
+        launch_class = LaunchClass(_xla.Cost(0.0, 0.0, 0.0), bounded=False)
+        launch_class.current = DEAR  # goes to a launch worker, which it occupies
+        program.compiled = CompiledProgram(self._execute, [], launch_class)
         program.requested = True
         self.array: aio.Array = run(program, [])
 

@@ -229,7 +229,7 @@ def test_dynamic_loops_are_never_launched_on_the_loops_thread() -> None:
         f(3).block_until_ready()
     (entry,) = f.programs.values()
     assert not entry.program.steady
-    assert entry.program.launch_class.current == 0  # dear, however quick it was
+    assert entry.program.compiled.launch_class.current == 0  # dear, however quick it was
 
 
 @pytest.mark.parametrize(

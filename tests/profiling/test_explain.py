@@ -15,7 +15,7 @@ import pytest
 import aioarray as aio
 from aioarray import testing
 from aioarray._array import enqueue
-from aioarray._engine import Program, engine
+from aioarray._engine import CompiledProgram, Program, engine
 from aioarray._engine.cost import DEAR, LaunchClass
 from aioarray._engine.launch import FINISHED, LAUNCHED, QUEUED
 from aioarray._engine.workers import WORKERS
@@ -46,9 +46,9 @@ class Slow:
         device = engine.device()
         spec = array_spec((4,), np.dtype(np.float32), device)
         program = Program(name, None, device, (), (spec,), bounded=False, may_fail=True)
-        program.launch_class = LaunchClass(Cost(0.0, 0.0, 0.0), bounded=False)
-        program.launch_class.current = DEAR
-        program.execute = self.execute
+        launch_class = LaunchClass(Cost(0.0, 0.0, 0.0), bounded=False)
+        launch_class.current = DEAR
+        program.compiled = CompiledProgram(self.execute, [], launch_class)
         program.requested = True
         (array,) = enqueue(program, [])
         return array
@@ -168,7 +168,7 @@ class Stands:
         self.state = state
         self.sources = [SimpleNamespace(launch=x, buffer=None) for x in inputs]
         self.begun = begun
-        self.program = SimpleNamespace(name=name, execute=len, donated=())
+        self.program = SimpleNamespace(name=name, compiled=len, donated=())
         self.observer: Any = SimpleNamespace(held=False, holds=0, fault=None)
 
 
@@ -206,7 +206,7 @@ def test_a_compile_that_has_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     compiler = SimpleNamespace(progress=lambda program: ([], 0.012))
     monkeypatch.setattr(_explain, "engine", SimpleNamespace(compiler=compiler))
     queued = launch(QUEUED)
-    queued.program.execute = None
+    queued.program.compiled = None
     assert _explain._state(queued, 4) == "waits for the compile of `f`, which has been going on for 12 ms"
 
 

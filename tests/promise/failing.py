@@ -8,7 +8,7 @@ import numpy as np
 
 from aioarray import _xla
 from aioarray._array import Array, call
-from aioarray._engine import Program, engine
+from aioarray._engine import CompiledProgram, Program, engine
 from aioarray._engine.cost import DEAR, QUICK, LaunchClass
 from aioarray._graph import array_spec
 from aioarray._ops import manipulation
@@ -56,9 +56,9 @@ def failing(
     specs = tuple(array_spec(shape, np.dtype(np.float32), device) for shape in shapes)
     injected = Injected(specs, message, hold, refuse)
     program = Program(name, None, device, (), specs, bounded=False, may_fail=True, single=len(specs) == 1)  # type: ignore[arg-type]
-    program.launch_class = LaunchClass(_xla.Cost(0.0, 0.0, 0.0), bounded=False)
-    program.launch_class.current = QUICK if hold is None else DEAR
-    program.execute = injected.execute
+    launch_class = LaunchClass(_xla.Cost(0.0, 0.0, 0.0), bounded=False)
+    launch_class.current = QUICK if hold is None else DEAR
+    program.compiled = CompiledProgram(injected.execute, [], launch_class)
     program.requested = True
     return program
 
