@@ -512,8 +512,7 @@ class Scheduler:
         _xla.set_stream(next(self._lanes))
         start = time.perf_counter()
         try:
-            if launched:
-                assert compiled is not None
+            if launched and compiled is not None:
                 buffers = compiled.execute(arguments).consume_with_handlers(compiled.handlers)
         except Exception as refusal:  # as above
             failure = Failure(program.name, launch.origin, *_xla.translate(refusal))
@@ -530,8 +529,7 @@ class Scheduler:
             if launch.begun is None:  # or its inputs have become ready meanwhile
                 launch.begun = start
             launch.observer.launched(start, start + seconds, self.window.fillings)
-            if inputs_ready:
-                assert compiled is not None
+            if inputs_ready and compiled is not None:
                 compiled.launch_class.launched_on_worker(seconds)
                 if ready:
                     compiled.launch_class.ran(seconds, at_most=self.window.crowded)
