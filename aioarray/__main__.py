@@ -77,6 +77,9 @@ def parser() -> argparse.ArgumentParser:
         help="a name that requests may be sent to; by default any, and for a server of this machine alone that has no "
         "keys its local ones",
     )
+    add("--certfile", metavar="FILE", help="serve HTTPS with the certificate in this PEM file")
+    add("--keyfile", metavar="FILE", help="... whose private key is in this one")
+    add("--root-path", default="", metavar="PATH", help="what a proxy in front takes off addresses, as in /models")
     add("--cache-dir", metavar="FOLDER", help="keep compiled programs there for the next start")
     add(
         "--grace",
@@ -104,6 +107,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in ("workers", "max_connections"):
         if getattr(options, name) < 1:
             top.error(f"--{name.replace('_', '-')} is {getattr(options, name)}; it must be at least 1")
+    if options.keyfile is not None and options.certfile is None:
+        top.error("--keyfile needs --certfile")
     if not 0 <= options.port <= 65535:
         top.error(f"--port is {options.port}; it must be from 0 to 65535")
     if options.model == "minilm" and importlib.util.find_spec("tokenizers") is None:

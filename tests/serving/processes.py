@@ -64,7 +64,7 @@ class ServerProcess:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.lines.append(line)
-            found = re.match(r"ready at (http://\S+)", line)
+            found = re.match(r"ready at (https?://\S+)", line)
             if found:
                 self.url = found[1]
                 self._ready.set()

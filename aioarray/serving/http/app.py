@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 import aioarray as aio
 
 from ..models.registry import NotReadyError, Registry, Source
-from .failures import Failure, error_response
+from .failures import Failure, error_response, path_of
 from .gate import Gate, Keys
 from .limits import Limits
 from .open_inference import open_inference_router
@@ -113,7 +113,7 @@ def create_app(
 async def _refused(request: Request, error: Exception) -> Response:
     """Addresses and methods that there are not, in the form of errors of their part of the server."""
     assert isinstance(error, HTTPException)
-    response = error_response(request.url.path, Failure(error.status_code, str(error.detail)))
+    response = error_response(path_of(request.scope), Failure(error.status_code, str(error.detail)))
     for name, value in (error.headers or {}).items():
         response.headers[name] = value
     return response

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 from starlette.responses import Response
@@ -15,6 +15,9 @@ from ..batching.queue import TooMuchWorkError
 from ..models.registry import NotReadyError, UnknownModelError
 from .disconnect import ClientGoneError
 from .protocol import TooLargeError
+
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
 
 logger = logging.getLogger("aioarray.serving")
 
@@ -100,6 +103,12 @@ _OPENAI_TYPES: Final = {
     503: ("server_error", "not_ready"),
     504: ("server_error", "timeout"),
 }
+
+
+def path_of(scope: MutableMapping[str, Any]) -> str:
+    """The address that is asked for, without what a proxy in front takes off and the server puts back."""
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", ""))
 
 
 def error_body(path: str, status: int, reason: str) -> dict[str, Any]:

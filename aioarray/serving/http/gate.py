@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ..._base.errors import QueueFullError
-from .failures import Failure, error_response, failure_of
+from .failures import Failure, error_response, failure_of, path_of
 
 if TYPE_CHECKING:
     from .state import ServerState
@@ -78,7 +78,7 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        path, limits, traffic = scope["path"], self._state.limits, self._state.traffic
+        path, limits, traffic = path_of(scope), self._state.limits, self._state.traffic
         if self._hosts and _host(scope["headers"]) not in self._hosts:
             # A page of another site, whose name was made to lead here, would be a friend behind the firewall.
             await self._refuse(Failure(421, "no server of this name is here"), scope, receive, send)
@@ -123,7 +123,7 @@ class Gate:
     async def _refuse(self, failure: Failure, scope: Scope, receive: Receive, send: Send) -> None:
         self._state.traffic.refused += 1
         self._count(failure.status)
-        response = error_response(scope["path"], failure)
+        response = error_response(path_of(scope), failure)
         if failure.status == 401:
             response.headers["www-authenticate"] = "Bearer"
         await response(scope, receive, send)

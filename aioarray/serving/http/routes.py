@@ -9,7 +9,7 @@ import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from .failures import error_response, failure_of
+from .failures import error_response, failure_of, path_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -52,7 +52,7 @@ def add_route(
         try:
             return await handler(request)
         except Exception as error:  # every error is somebody's answer
-            return error_response(request.url.path, failure_of(error))
+            return error_response(path_of(request.scope), failure_of(error))
 
     # Here the name of a type is its text, which FastAPI would look for elsewhere.
     answer.__annotations__ = {"request": Request, "return": Response}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import ssl
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -37,6 +38,8 @@ def serve(options: argparse.Namespace) -> int:
         keys = _keys(options)
         if options.cache_dir is not None:
             Path(options.cache_dir).mkdir(parents=True, exist_ok=True)
+        if options.certfile is not None:
+            ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(options.certfile, options.keyfile)
     except (ValueError, OSError) as error:
         print(f"aioarray serve: {error}", file=sys.stderr)
         return USAGE
@@ -68,6 +71,9 @@ def serve(options: argparse.Namespace) -> int:
             "api_keys": keys,
             "allowed_hosts": hosts,
         },
+        certfile=options.certfile,
+        keyfile=options.keyfile,
+        root_path=options.root_path.rstrip("/"),
         max_connections=options.max_connections,
         head_seconds=options.head_timeout,
         log_level=options.log_level,

@@ -57,6 +57,9 @@ class ServeOptions:
     grace: int
     cache_dir: str | None
     app: dict[str, Any]  # options of create_app
+    certfile: str | None
+    keyfile: str | None
+    root_path: str
     max_connections: int
     head_seconds: float
     log_level: str
@@ -77,12 +80,12 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def address(listener: socket.socket) -> str:
+def address(listener: socket.socket, scheme: str = "http") -> str:
     """Where a client on this machine finds it."""
     host, port = listener.getsockname()[:2]
     if host in ("0.0.0.0", "::"):
         host = "127.0.0.1" if host == "0.0.0.0" else "::1"
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
 def descriptors() -> int:
@@ -161,6 +164,9 @@ def serve_here(
         server_header=False,
         lifespan="off",
         backlog=ACCEPTED_AT_ONCE,
+        ssl_certfile=options.certfile,
+        ssl_keyfile=options.keyfile,
+        root_path=options.root_path,
         timeout_graceful_shutdown=options.grace,
     )
     server = Server(config, options.grace)
@@ -183,7 +189,8 @@ def serve_here(
         async with app.router.lifespan_context(app), anyio.create_task_group() as group:
             if when_ready:
                 await _until_wanted(registry)
-            group.start_soon(_announce, registry, server, address(listener), tell)
+            url = address(listener, "http" if options.certfile is None else "https")
+            group.start_soon(_announce, registry, server, url, tell)
             server.serving = True
             await server.serve(sockets=[listener])
             group.cancel_scope.cancel()
