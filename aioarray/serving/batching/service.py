@@ -36,14 +36,17 @@ Self = TypeVar("Self", bound="Service")
 
 
 class Service(ABC):
-    """Runs inside ``async with``, on the loop that entered it. All fields that change are that loop's."""
+    """Runs inside ``async with``, on the loop that entered it; again and again, not twice at once.
+
+    All fields that change are that loop's.
+    """
 
     def __init__(self, name: str, queue: BatchQueue, timeout: float | None) -> None:
         self.name = name
         self._queue = queue
         self._recorder = Recorder()
         self._timeout = math.inf if timeout is None else timeout
-        self._loop: object = None  # from `async with` on, for ever
+        self._loop: object = None  # from the latest `async with` on
         self._clock: Callable[[], float] = lambda: 0.0
         # The loop's own events: one for each request, where anyio's would be one more layer.
         self._new_event: Callable[[], Any] = anyio.Event
@@ -59,8 +62,8 @@ class Service(ABC):
     # Life
 
     async def __aenter__(self: Self) -> Self:
-        if self._loop is not None:
-            raise NotServingError(f"{self.name}: it was started before; make another one")
+        if self._group is not None:
+            raise NotServingError(f"{self.name}: it is running; it can be started again when it has stopped")
         self._loop = running_loop()
         if isinstance(self._loop, asyncio.AbstractEventLoop):
             self._clock = self._loop.time
@@ -69,6 +72,7 @@ class Service(ABC):
             trio = sys.modules["trio"]
             self._clock, self._new_event = trio.current_time, trio.Event
         self._wake, self._idle = anyio.Event(), anyio.Event()
+        self._queue.draining = False
         self._group = anyio.create_task_group()
         await self._group.__aenter__()
         try:
@@ -76,6 +80,7 @@ class Service(ABC):
         except BaseException:  # cancelled before it was started
             self._group.cancel_scope.cancel()
             await self._group.__aexit__(None, None, None)
+            self._group = None
             raise
         self._open = True
         return self
@@ -101,9 +106,10 @@ class Service(ABC):
             # Every request has ended now, and no clock is there to tell those who wait for that.
             assert self._idle is not None
             self._idle.set()
+            self._group = None
 
     async def drain(self) -> None:
-        """Take no more requests, ever, and wait until all those accepted are answered."""
+        """Take no more requests until it is started again, and wait until all those accepted are answered."""
         self._open = False
         self._queue.draining = True
         self._wake_clock()

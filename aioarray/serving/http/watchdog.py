@@ -55,6 +55,7 @@ class Watchdog:
 
     async def __aenter__(self) -> Watchdog:
         self._thread_id = threading.get_ident()
+        self._stop.clear()
         self._beat = time.monotonic()
         self._group = anyio.create_task_group()
         await self._group.__aenter__()

@@ -83,6 +83,11 @@ class Registry:
     # Life
 
     async def __aenter__(self) -> Registry:
+        # As it was made: it may have run before, on another loop.
+        self._closing = False
+        self._entries.clear()
+        self.failures.clear()
+        self.settled = anyio.Event()
         self._group = anyio.create_task_group()
         await self._group.__aenter__()
         self.starting = len(self._first)

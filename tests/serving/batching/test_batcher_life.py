@@ -295,7 +295,7 @@ def test_being_cancelled_while_starting(run: Runner) -> None:
     run(main)
 
 
-def test_a_batcher_is_started_once_and_used_inside(run: Runner) -> None:
+def test_a_batcher_is_used_inside_and_not_started_twice_at_once(run: Runner) -> None:
     async def main() -> None:
         batcher = Batcher(lambda x: x)
         with pytest.raises(errors.NotServingError, match="async with"):
@@ -304,13 +304,27 @@ def test_a_batcher_is_started_once_and_used_inside(run: Runner) -> None:
         batcher = Batcher(lambda x: x)
         async with batcher:
             await batcher(row(1))
-            with pytest.raises(errors.NotServingError, match="started before"):
+            with pytest.raises(errors.NotServingError, match="it is running"):
                 await batcher.__aenter__()
         with pytest.raises(errors.NotServingError):
-            async with batcher:
-                pass
+            await batcher(row(1))
 
     run(main)
+
+
+def test_a_batcher_that_has_stopped_starts_anew_on_any_loop() -> None:
+    batcher = Batcher(lambda x: x * 2)
+
+    async def main() -> None:
+        async with batcher:
+            assert batcher.ready
+            assert np.array_equal(await batcher(row(1)), row(2))
+        with pytest.raises(errors.NotServingError):
+            await batcher(row(1))
+
+    for backend in ("asyncio", "trio", "trio", "asyncio"):
+        anyio.run(main, backend=backend)
+    assert batcher.stats().completed == 4
 
 
 def test_another_loop_gets_a_clear_error(run: Runner) -> None:

@@ -69,3 +69,24 @@ async def test_parts_in_an_own_application() -> None:
         assert "shape" in answer.json()["detail"]
         assert (await client.get("/pending")).json() == [[3.0, 3.0], [0, 1, 2], [1.0, None], "text", None]
     assert batcher.stats().completed == 1
+
+
+def test_an_application_starts_again_and_again_on_any_backend() -> None:
+    testclient = pytest.importorskip("fastapi.testclient")
+    model = aio.serving.Model("m", aio.jit(lambda x: x * 2), {"x": aio.serving.TensorSpec((3,), "float32")})
+    app = aio.serving.create_app([model], ready_first=True)
+    body = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 3], "data": [1, 2, 3]}]}
+    for backend in ("asyncio", "trio", "asyncio"):
+        with testclient.TestClient(app, backend=backend) as client:
+            assert client.get("/v2/health/ready").status_code == 200
+            answer = client.post("/v2/models/m/infer", json=body)
+            assert answer.json()["outputs"][0]["data"] == [2.0, 4.0, 6.0]
+
+
+def test_a_lifespan_starts_again_and_again_on_any_backend() -> None:
+    testclient = pytest.importorskip("fastapi.testclient")
+    batcher = Batcher(lambda x: x * 2, specs=TensorSpec((3,), "float32"), max_batch_size=2)
+    app = own_application(batcher)
+    for backend in ("asyncio", "trio", "asyncio"):
+        with testclient.TestClient(app, backend=backend) as client:
+            assert client.post("/double", json=[1, 2, 3]).json() == {"y": [2.0, 4.0, 6.0]}
