@@ -12,15 +12,18 @@ do not fit raise ``ValueError``, wrong dtypes ``TypeError``.
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import TYPE_CHECKING, Literal, NamedTuple, SupportsIndex, TypeAlias
 
-from ._array import ArrayLike, call
+from ._array import ArrayLike, as_array, call, fused
 from ._dispatch.arguments import DTypeLike, axes_of, axis_of, dtype_of
 from ._functions.axes import matrix_transpose
+from ._functions.manipulation import permute_dims, reshape
 from ._functions.products import matmul, tensordot, vecdot
 from ._ops import linalg as decompositions
 from ._ops import matrices, matrix_functions, norms, products
+from ._ops._rules import normalize_axis
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +54,7 @@ __all__ = [
     "matrix_power",
     "matrix_rank",
     "matrix_transpose",
+    "multi_dot",
     "norm",
     "outer",
     "pinv",
@@ -60,6 +64,8 @@ __all__ = [
     "svd",
     "svdvals",
     "tensordot",
+    "tensorinv",
+    "tensorsolve",
     "trace",
     "vecdot",
     "vector_norm",
@@ -426,3 +432,93 @@ def cond(x: ArrayLike, /, p: MatrixOrder | None = None) -> Array:
     Array(2., dtype=float32)
     """
     return call(norms.cond, (x,), p)
+
+
+@fused(sequences=("arrays",))
+def multi_dot(arrays: Sequence[ArrayLike], /) -> Array:
+    """The product of two matrices or more, in the order of products that takes the fewest operations.
+
+    The first and the last may be vectors, a row and a column. Dtypes promote. ``ValueError`` for fewer than two, other
+    numbers of axes, and lengths that differ.
+
+    >>> a, b, c = aio.ones((10, 2)), aio.ones((2, 10)), aio.ones((10, 3))
+    >>> aio.linalg.multi_dot([a, b, c]).shape
+    (10, 3)
+    """
+    matrices_ = [as_array("multi_dot", x) for x in arrays]
+    if len(matrices_) < 2:
+        raise ValueError(f"multi_dot: {len(matrices_)} arrays given; it takes at least two")
+    row, column = matrices_[0].ndim == 1, matrices_[-1].ndim == 1
+    if row:
+        matrices_[0] = matrices_[0][None, :]
+    if column:
+        matrices_[-1] = matrices_[-1][:, None]
+    for x in matrices_:
+        if x.ndim != 2:
+            raise ValueError(f"multi_dot: an array of shape {x.shape}; it takes matrices, and vectors at both ends")
+    result = _product(matrices_, _splits([matrices_[0].shape[0], *(x.shape[1] for x in matrices_)]), 0, len(matrices_))
+    if row:
+        result = result[0]
+    return result[..., 0] if column else result
+
+
+def _splits(lengths: list[int]) -> dict[tuple[int, int], int]:
+    """Where each run of matrices is best split, by dynamic programming (Cormen et al., section 14.2)."""
+    count = len(lengths) - 1
+    cost = {(i, i + 1): 0 for i in range(count)}
+    best: dict[tuple[int, int], int] = {}
+    for width in range(2, count + 1):
+        for i in range(count - width + 1):
+            j = i + width
+            costs = {k: cost[i, k] + cost[k, j] + lengths[i] * lengths[k] * lengths[j] for k in range(i + 1, j)}
+            best[i, j] = min(costs, key=costs.__getitem__)
+            cost[i, j] = costs[best[i, j]]
+    return best
+
+
+def _product(arrays: Sequence[Array], splits: dict[tuple[int, int], int], start: int, end: int) -> Array:
+    if end - start == 1:
+        return arrays[start]
+    middle = splits[start, end]
+    return matmul(_product(arrays, splits, start, middle), _product(arrays, splits, middle, end))
+
+
+@fused
+def tensorinv(a: ArrayLike, /, ind: int = 2) -> Array:
+    """The inverse of ``a`` as the operator ``tensordot(a, x, ind)``: the first ``ind`` axes are those of its result.
+
+    Floating-point dtypes; integers become real numbers. ``ValueError`` unless the first ``ind`` axes have as many
+    elements as the others.
+
+    >>> aio.linalg.tensorinv(aio.reshape(aio.eye(6), (2, 3, 6))).shape
+    (6, 2, 3)
+    """
+    array = as_array("tensorinv", a)
+    if ind < 1:
+        raise ValueError(f"tensorinv: ind={ind} must be positive")
+    size = math.prod(array.shape[:ind])
+    if array.size != size * size:
+        raise ValueError(
+            f"tensorinv: shape {array.shape}, of which the first {ind} axes do not have as many elements as the rest"
+        )
+    return reshape(inv(reshape(array, (size, size))), (*array.shape[ind:], *array.shape[:ind]))
+
+
+@fused
+def tensorsolve(a: ArrayLike, b: ArrayLike, /, axes: tuple[int, ...] | None = None) -> Array:
+    """``x`` with ``tensordot(a, x, x.ndim) == b``; the axes ``axes`` of ``a`` are moved to its end before.
+
+    Floating-point dtypes, which promote; integers become real numbers. ``ValueError`` unless ``x`` has as many elements
+    as ``b``.
+
+    >>> aio.linalg.tensorsolve(aio.reshape(aio.eye(6), (2, 3, 6)), aio.ones((2, 3))).shape
+    (6,)
+    """
+    array, right = as_array("tensorsolve", a), as_array("tensorsolve", b)
+    if axes is not None:
+        chosen = [normalize_axis("tensorsolve", axis, array.ndim) for axis in axes]
+        array = permute_dims(array, (*(k for k in range(array.ndim) if k not in chosen), *chosen))
+    shape = array.shape[right.ndim :]
+    if math.prod(shape) != right.size or array.size != right.size * right.size:
+        raise ValueError(f"tensorsolve: a of shape {array.shape} and b of shape {right.shape} do not fit")
+    return reshape(solve(reshape(array, (right.size, right.size)), reshape(right, (-1,))), shape)

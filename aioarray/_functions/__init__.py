@@ -15,6 +15,7 @@ from . import (
     creation,
     cumulative,
     data_types,
+    editing,
     einstein,
     exponential,
     floating_point,
@@ -27,8 +28,12 @@ from . import (
     logical,
     manipulation,
     matrices,
+    metadata,
     nan_statistics,
     padding,
+    parts,
+    polynomials,
+    positions,
     products,
     rounding,
     searching,
@@ -44,6 +49,7 @@ from . import (
     trigonometric,
     utility,
     waiting,
+    windows,
 )
 from .arithmetic import *
 from .axes import *
@@ -54,6 +60,7 @@ from .correlation import *
 from .creation import *
 from .cumulative import *
 from .data_types import *
+from .editing import *
 from .einstein import *
 from .exponential import *
 from .floating_point import *
@@ -66,8 +73,12 @@ from .interpolation import *
 from .logical import *
 from .manipulation import *
 from .matrices import *
+from .metadata import *
 from .nan_statistics import *
 from .padding import *
+from .parts import *
+from .polynomials import *
+from .positions import *
 from .products import *
 from .rounding import *
 from .searching import *
@@ -83,6 +94,7 @@ from .statistics_of_order import *
 from .trigonometric import *
 from .utility import *
 from .waiting import *
+from .windows import *
 
 if not TYPE_CHECKING:  # which knows by the lines above what is public, and does not follow a list that is computed
     __all__ = [
@@ -95,6 +107,7 @@ if not TYPE_CHECKING:  # which knows by the lines above what is public, and does
         *creation.__all__,
         *cumulative.__all__,
         *data_types.__all__,
+        *editing.__all__,
         *einstein.__all__,
         *exponential.__all__,
         *floating_point.__all__,
@@ -107,8 +120,12 @@ if not TYPE_CHECKING:  # which knows by the lines above what is public, and does
         *logical.__all__,
         *manipulation.__all__,
         *matrices.__all__,
+        *metadata.__all__,
         *nan_statistics.__all__,
         *padding.__all__,
+        *parts.__all__,
+        *polynomials.__all__,
+        *positions.__all__,
         *products.__all__,
         *rounding.__all__,
         *searching.__all__,
@@ -124,4 +141,5 @@ if not TYPE_CHECKING:  # which knows by the lines above what is public, and does
         *trigonometric.__all__,
         *utility.__all__,
         *waiting.__all__,
+        *windows.__all__,
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .._array import Array, ArrayLike, as_array, binary, bound_of, call, fused
 from .._ops import comparison
+from .._ops._rules import broadcast_shapes
 from .bitwise import bitwise_or
 from .creation import asarray
 from .floating_point import isnan
@@ -13,6 +14,7 @@ from .utility import all
 __all__ = [
     "allclose",
     "array_equal",
+    "array_equiv",
     "clip",
     "equal",
     "fmax",
@@ -189,3 +191,20 @@ def array_equal(x1: ArrayLike, x2: ArrayLike, /, equal_nan: bool = False) -> Arr
     if equal_nan and a.dtype.kind not in "biu" and b.dtype.kind not in "biu":
         same = bitwise_or(same, logical_and(isnan(a), isnan(b)))
     return all(same)
+
+
+@fused
+def array_equiv(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """Whether all elements of two arrays are equal after they are broadcast; False where the shapes do not broadcast.
+
+    Any dtypes, which promote. The result is a bool Array of no axes, to be awaited.
+
+    >>> aio.array_equiv(aio.asarray([1, 2]), aio.asarray([[1, 2], [1, 2]]))
+    Array(True, dtype=bool)
+    """
+    first, second = as_array("array_equiv", x1), as_array("array_equiv", x2)
+    try:
+        broadcast_shapes("array_equiv", first.shape, second.shape)
+    except ValueError:
+        return asarray(False)
+    return all(equal(first, second))

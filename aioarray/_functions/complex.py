@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._array import ArrayLike, call, unary
+from .._array import ArrayLike, as_array, call, fused, unary
+from .._base import dtypes
 from .._ops import complex
+from .creation import zeros_like
 
 if TYPE_CHECKING:
     from .._array import Array
 
-__all__ = ["angle", "conj", "imag", "real"]
+__all__ = ["angle", "conj", "imag", "iscomplex", "isreal", "real"]
 
 
 def angle(x: ArrayLike, /, deg: bool = False) -> Array:
@@ -55,3 +57,25 @@ def real(x: ArrayLike, /) -> Array:
     Array([1.], dtype=float32)
     """
     return unary(complex.real, x)
+
+
+@fused
+def iscomplex(x: ArrayLike, /) -> Array:
+    """Whether the imaginary part of each element is not 0. Any dtype; the result is bool.
+
+    >>> aio.iscomplex(aio.asarray([1 + 1j, 1 + 0j]))
+    Array([ True, False], dtype=bool)
+    """
+    array = as_array("iscomplex", x)
+    part = imag(array) if array.dtype in dtypes.COMPLEX else zeros_like(array)
+    return part != 0
+
+
+@fused
+def isreal(x: ArrayLike, /) -> Array:
+    """Whether the imaginary part of each element is 0. Any dtype; the result is bool.
+
+    >>> aio.isreal(aio.asarray([1 + 1j, 1 + 0j]))
+    Array([False,  True], dtype=bool)
+    """
+    return ~iscomplex(x)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import math
 import operator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +17,8 @@ from .arithmetic import divide
 from .comparison import less
 from .creation import arange, asarray, zeros
 from .data_types import astype, result_type
-from .logical import logical_and
-from .manipulation import flip, reshape
+from .logical import logical_and, logical_or
+from .manipulation import flip, reshape, stack
 from .searching import searchsorted, where
 from .statistical import max, min, sum
 from .utility import diff
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
     from .._array import Array
 
 
-__all__ = ["bincount", "digitize", "histogram", "histogram_bin_edges"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["bincount", "digitize", "histogram", "histogram2d", "histogram_bin_edges", "histogramdd"]
 
 Range = tuple[float, float] | None
 
@@ -190,3 +194,122 @@ def bincount(
             raise ValueError(f"bincount: x has a negative element, {value.min()}; it takes 0 and up, or give length=")
         length = builtins.max(int(value.max()) + 1 if value.size else 0, integer_of("bincount", "minlength", minlength))
     return call(histograms.bincount, (x, weights), integer_of("bincount", "length", length))
+
+
+def histogram2d(
+    x: ArrayLike,
+    y: ArrayLike,
+    /,
+    bins: int | Sequence[int] | Sequence[ArrayLike] = 10,
+    range: Sequence[Range] | None = None,
+    density: bool | None = None,
+    weights: ArrayLike | None = None,
+) -> tuple[Array, Array, Array]:
+    """How many points ``(x, y)`` each cell of a grid holds, as ``histogramdd``; and the edges along both axes.
+
+    Vectors of real dtypes, of one length; ``ValueError`` for others. ``bins`` are a number, two, or the edges of each.
+
+    >>> aio.histogram2d(aio.asarray([0.0, 1.0, 1.0]), aio.asarray([0.0, 0.0, 1.0]), bins=2)[0]
+    Array([[1., 0.],
+           [1., 1.]], dtype=float32)
+    """
+    counts, (first, second) = histogramdd(_points(x, y), bins, range, density, weights)
+    return counts, first, second
+
+
+@fused
+def _points(x: ArrayLike, y: ArrayLike, /) -> Array:
+    return stack([as_array("histogram2d", x), as_array("histogram2d", y)], axis=-1)
+
+
+def histogramdd(
+    sample: ArrayLike,
+    /,
+    bins: int | Sequence[int] | Sequence[ArrayLike] = 10,
+    range: Sequence[Range] | None = None,
+    density: bool | None = None,
+    weights: ArrayLike | None = None,
+) -> tuple[Array, tuple[Array, ...]]:
+    """How many points, the rows of ``sample``, each cell of a grid holds, or what sum of weights; and the edges.
+
+    ``bins`` are a number for all axes, one for each, or the edges along each; ``range`` a pair, or None, for each.
+    Edges and what is out of them are as for ``histogram``. Counts are in the default real dtype; with ``density``,
+    divided by their sum and by the cells' volumes. ``ValueError`` for shapes that do not fit.
+
+    >>> aio.histogramdd(aio.asarray([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0]]), bins=2)[0]
+    Array([[1., 0.],
+           [1., 1.]], dtype=float32)
+    """
+    points = as_array("histogramdd", sample)
+    if points.ndim != 2:
+        raise ValueError(f"histogramdd: sample of shape {points.shape}; its rows are points")
+    axes = points.shape[1]
+    several: list[Any] = list(bins) if isinstance(bins, (list, tuple)) else [bins] * axes
+    ranges = [None] * axes if range is None else list(range)
+    if len(several) != axes or len(ranges) != axes:
+        raise ValueError(f"histogramdd: {len(several)} bins and {len(ranges)} ranges; give one for each of {axes} axes")
+    found = [_bins("histogramdd", points, one, None, None) for one in several]
+    counts, *edges = _grid(
+        points,
+        weights,
+        [edge for _, edge in found if edge is not None],
+        given=tuple(None if edge is None else count for count, edge in found),
+        counts=tuple(count for count, _ in found),
+        bounds=tuple(_bounds("histogramdd", pair) for pair in ranges),
+        density=bool(density),
+    )
+    return counts, tuple(edges)
+
+
+@fused(sequences=("edges",))
+def _grid(
+    points: ArrayLike,
+    weights: ArrayLike | None,
+    edges: Sequence[ArrayLike],
+    /,
+    *,
+    given: tuple[int | None, ...],
+    counts: tuple[int, ...],
+    bounds: tuple[Range, ...],
+    density: bool,
+) -> tuple[Array, ...]:
+    table, rest = as_array("histogramdd", points), iter(edges)
+    limits: list[Array] = []
+    cell: Array | None = None
+    outside: Array | None = None
+    for axis, count in enumerate(counts):
+        column = table[:, axis]
+        limit = (
+            _edges(column, count=count, bounds=bounds[axis])
+            if given[axis] is None
+            else as_array("histogramdd", next(rest))
+        )
+        place = _places(column, limit, count)
+        beyond = place == count
+        outside = beyond if outside is None else logical_or(outside, beyond)
+        cell = place if cell is None else cell * count + place
+        limits.append(limit)
+    total = math.prod(counts)
+    assert cell is not None
+    assert outside is not None
+    values = None if weights is None else reshape(as_array("histogramdd", weights), (-1,))
+    if values is not None and values.size != table.shape[0]:
+        raise ValueError(f"histogramdd: {values.size} weights for {table.shape[0]} points; give one for each")
+    sums = bincount(where(outside, total, cell), weights=values, length=total)
+    real = dtypes.default_for_rank(2)
+    result = reshape(astype(sums, real) if values is None or values.dtype in dtypes.INTEGRAL else sums, counts)
+    if density:
+        result = divide(result, sum(result))
+        for axis, limit in enumerate(limits):
+            widths = astype(diff(limit), result.dtype)
+            result = divide(result, reshape(widths, (-1, *(1,) * (len(counts) - axis - 1))))
+    return result, *limits
+
+
+def _places(x: Array, limits: Array, count: int) -> Array:
+    """Which bin each element is in; ``count`` for none."""
+    place = searchsorted(limits, x, side="right") - 1
+    dtype = result_type(limits, x)
+    last, wide = astype(limits[-1], dtype), astype(x, dtype)
+    place = where(wide == last, count - 1, place)
+    return where(logical_and(wide <= last, place >= 0), place, count)

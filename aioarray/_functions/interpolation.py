@@ -10,6 +10,7 @@ from .._dispatch.arguments import Axes, axes_of, axis_of
 from .._ops._rules import normalize_axes, normalize_axis
 from .arithmetic import divide, multiply, remainder
 from .comparison import clip
+from .cumulative import cumsum
 from .data_types import astype, result_type
 from .floating_point import isnan
 from .indexing import take
@@ -22,7 +23,7 @@ from .utility import diff
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ediff1d", "gradient", "interp", "trapezoid"]
+__all__ = ["ediff1d", "gradient", "interp", "trapezoid", "unwrap"]
 
 
 @fused(arrays=("left", "right", "period"))
@@ -207,3 +208,37 @@ def _along_first(y: Array, h: Array, edge_order: int) -> Array:
         + (2.0 * d2 + d1) / (d2 * (d1 + d2)) * y[-1:]
     )
     return concat([first, inner, final])
+
+
+@fused
+def unwrap(
+    x: ArrayLike, /, discont: float | None = None, axis: int = -1, *, period: float = 6.283185307179586
+) -> Array:
+    """``x`` with multiples of ``period`` added along ``axis`` where it jumps by more than half of it.
+
+    ``discont`` is the least jump that counts, if it is more than half a period. Real dtypes, kept for a ``period`` of
+    their kind; ``TypeError`` for complex ones.
+
+    >>> aio.unwrap(aio.asarray([0, 3, 1, 4]), period=4)
+    Array([0, -1, 1, 0], dtype=int32)
+    """
+    array = as_array("unwrap", x)
+    k = normalize_axis("unwrap", axis_of("unwrap", axis), array.ndim)
+    whole = type(period) is int and array.dtype in dtypes.INTEGRAL
+    if not whole:
+        array = divide(array, 1)
+    if array.dtype in dtypes.COMPLEX:
+        raise TypeError(f"unwrap: dtype {array.dtype.name} is not allowed; it takes real numeric dtypes")
+    if array.shape[k] < 2:
+        return array
+    high = period // 2 if whole else period / 2
+    low = -high
+    edge = (whole and period % 2 == 0) or not whole
+    steps = diff(array, axis=k)
+    rest = remainder(steps - low, period) + low
+    if edge:
+        rest = where(rest == low, where(steps > 0, high, rest), rest)
+    correction = where(abs(steps) < (high if discont is None else discont), 0, rest - steps)
+    first = (slice(None),) * k
+    moved = array[(*first, slice(1, None))] + astype(cumsum(correction, axis=k), array.dtype)
+    return concat([array[(*first, slice(0, 1))], moved], axis=k)

@@ -11,10 +11,11 @@ from .._dispatch.arguments import Axes, DTypeLike, axes_of
 from .._ops import statistical
 from .arithmetic import divide, multiply, sqrt, subtract
 from .complex import conj, real
+from .cumulative import cumprod, cumsum
 from .data_types import astype
 from .floating_point import isnan
 from .logical import logical_not
-from .searching import count_nonzero, where
+from .searching import argmax, argmin, count_nonzero, where
 from .statistical import max, mean, min, prod, sum, var
 from .utility import all
 
@@ -23,7 +24,19 @@ if TYPE_CHECKING:
 
     from .._base.dtypes import DType
 
-__all__ = ["nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum", "nanvar"]
+__all__ = [
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
+]
 
 
 @fused
@@ -157,3 +170,69 @@ def _sum_and_count(function: str, x: Array, axis: Axes, keepdims: bool) -> tuple
     count = count_nonzero(logical_not(isnan(x)), axis=axis, keepdims=keepdims)
     count = astype(count, dtypes.real_of(x.dtype))
     return total, count
+
+
+@fused
+def nancumsum(x: ArrayLike, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
+    """Running sums along ``axis`` (None: of the flattened array), to which NaN add nothing. Dtypes as for ``sum``.
+
+    >>> aio.nancumsum(aio.asarray([1.0, aio.nan, 2.0]))
+    Array([1., 1., 3.], dtype=float32)
+    """
+    return cumsum(_replaced("nancumsum", x, 0), axis=axis, dtype=dtype)
+
+
+@fused
+def nancumprod(x: ArrayLike, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
+    """Running products along ``axis`` (None: of the flattened array), which NaN do not change. Dtypes as for ``sum``.
+
+    >>> aio.nancumprod(aio.asarray([2.0, aio.nan, 3.0]))
+    Array([2., 2., 6.], dtype=float32)
+    """
+    return cumprod(_replaced("nancumprod", x, 1), axis=axis, dtype=dtype)
+
+
+@fused
+def nanargmax(x: ArrayLike, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
+    """Where the greatest that is not NaN is along ``axis`` (None: in the flattened array); -1 where all are NaN.
+
+    ``ValueError`` for no elements, ``TypeError`` for complex ones.
+
+    >>> aio.nanargmax(aio.asarray([1.0, aio.nan, 2.0]))
+    Array(2, dtype=int32)
+    """
+    return _position("nanargmax", x, axis, keepdims, argmax, statistical.lowest)
+
+
+@fused
+def nanargmin(x: ArrayLike, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
+    """Where the least that is not NaN is along ``axis`` (None: in the flattened array); -1 where all are NaN.
+
+    ``ValueError`` for no elements, ``TypeError`` for complex ones.
+
+    >>> aio.nanargmin(aio.asarray([1.0, aio.nan, 2.0]))
+    Array(0, dtype=int32)
+    """
+    return _position("nanargmin", x, axis, keepdims, argmin, statistical.highest)
+
+
+def _position(
+    function: str,
+    x: ArrayLike,
+    axis: int | None,
+    keepdims: bool,
+    position: Callable[..., Array],
+    neutral: Callable[[DType], Any],
+) -> Array:
+    """``position`` (argmax or argmin) among what is not NaN."""
+    array = as_array(function, x)
+    if array.dtype not in dtypes.REAL_FLOATING:
+        return position(array, axis=axis, keepdims=keepdims)
+    missing = isnan(array)
+    # An infinity that is there comes before one that stands for NaN.
+    value = _replaced(function, array, neutral(array.dtype))
+    found = position(value, axis=axis, keepdims=keepdims)
+    real_one = argmax(where(missing, False, value == neutral(array.dtype)), axis=axis, keepdims=keepdims)
+    best = (max if position is argmax else min)(value, axis=axis, keepdims=keepdims)
+    found = where(best == neutral(array.dtype), real_one, found)
+    return where(all(missing, axis=axis, keepdims=keepdims), -1, found)

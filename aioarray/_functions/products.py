@@ -14,7 +14,19 @@ from .arithmetic import multiply
 from .complex import conj
 from .manipulation import moveaxis, reshape
 
-__all__ = ["cross", "dot", "inner", "kron", "matmul", "outer", "tensordot", "vdot", "vecdot"]
+__all__ = [
+    "cross",
+    "dot",
+    "inner",
+    "kron",
+    "matmul",
+    "matvec",
+    "outer",
+    "tensordot",
+    "vdot",
+    "vecdot",
+    "vecmat",
+]
 
 
 @fused
@@ -151,3 +163,29 @@ def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1, precision: Precis
     Array([3, 7], dtype=int32)
     """
     return call(products.vecdot, (x1, x2), axis_of("vecdot", axis), precision)
+
+
+@fused
+def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """Products of matrices, in the last two axes of ``x1``, with vectors, in the last axis of ``x2``.
+
+    Dtypes promote. ``ValueError`` for lengths that differ and for shapes that do not broadcast.
+
+    >>> aio.matvec(aio.asarray([[1, 2], [3, 4]]), aio.asarray([1, 1]))
+    Array([3, 7], dtype=int32)
+    """
+    vectors = as_array("matvec", x2)
+    return matmul(x1, vectors[..., None])[..., 0]
+
+
+@fused
+def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """Products of vectors, in the last axis of ``x1``, conjugated, with matrices, in the last two axes of ``x2``.
+
+    Dtypes promote. ``ValueError`` for lengths that differ and for shapes that do not broadcast.
+
+    >>> aio.vecmat(aio.asarray([1, 1]), aio.asarray([[1, 2], [3, 4]]))
+    Array([4, 6], dtype=int32)
+    """
+    vectors = as_array("vecmat", x1)
+    return matmul(conj(vectors)[..., None, :], x2)[..., 0, :]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .._array import ArrayLike, call, unary
+from .._array import ArrayLike, call, fused, unary
 from .._dispatch.arguments import integer_of
 from .._ops import rounding
+from .arithmetic import divide
 
 if TYPE_CHECKING:
     from .._array import Array
 
-__all__ = ["ceil", "floor", "round", "trunc"]
+__all__ = ["ceil", "floor", "rint", "round", "trunc"]
 
 
 def ceil(x: ArrayLike, /) -> Array:
@@ -58,3 +59,15 @@ def trunc(x: ArrayLike, /) -> Array:
     Array([ 1., -1.], dtype=float32)
     """
     return unary(rounding.trunc, x)
+
+
+@fused
+def rint(x: ArrayLike, /) -> Array:
+    """Each element rounded to the nearest whole number, half to even, as ``round`` does.
+
+    Floating-point dtypes; integers and booleans become real numbers first.
+
+    >>> aio.rint(aio.asarray([1.5, 2.5, -0.4]))
+    Array([ 2.,  2., -0.], dtype=float32)
+    """
+    return round(divide(x, 1))

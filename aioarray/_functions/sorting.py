@@ -6,16 +6,19 @@ import operator
 from typing import TYPE_CHECKING, SupportsIndex
 
 from .._array import Array, ArrayLike, as_array, call, fused
+from .._base import dtypes
 from .._dispatch.arguments import axis_of, integer_of
 from .._ops import sorting
 from .._ops._rules import normalize_axis
+from .complex import imag, real
+from .data_types import astype
 from .indexing import take_along_axis
 from .manipulation import broadcast_arrays, reshape, unstack
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["argpartition", "argsort", "lexsort", "partition", "sort", "top_k"]
+__all__ = ["argpartition", "argsort", "lexsort", "partition", "sort", "sort_complex", "top_k"]
 
 
 def sort(x: ArrayLike, /, axis: int | None = -1, *, descending: bool = False, stable: bool = True) -> Array:
@@ -105,3 +108,21 @@ def lexsort(keys: Sequence[ArrayLike] | ArrayLike, /, axis: int = -1) -> Array:
     for key in others:
         order = take_along_axis(order, argsort(take_along_axis(key, order, axis=k), axis=k), axis=k)
     return order
+
+
+@fused
+def sort_complex(x: ArrayLike, /) -> Array:
+    """The elements along the last axis in order, by their real and then their imaginary parts, as complex numbers.
+
+    Numeric dtypes; ``ValueError`` for no axes.
+
+    >>> aio.sort_complex(aio.asarray([2 + 1j, 1 + 0j, 2 - 1j]))
+    Array([1.+0.j, 2.-1.j, 2.+1.j], dtype=complex64)
+    """
+    array = as_array("sort_complex", x)
+    if array.ndim == 0:
+        raise ValueError("sort_complex: an array without axes has no order; use reshape(x, (1,))")
+    if array.dtype not in dtypes.COMPLEX:
+        target = dtypes.complex128 if array.dtype.itemsize > 4 else dtypes.complex64
+        return astype(sort(array, axis=-1), target)
+    return take_along_axis(array, lexsort((imag(array), real(array)), axis=-1), axis=-1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._array import Array, ArrayLike, as_array, fused
 from .manipulation import concat, reshape, unstack
@@ -10,7 +10,7 @@ from .manipulation import concat, reshape, unstack
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "column_stack", "dstack", "hstack", "vstack"]
+__all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "block", "column_stack", "dstack", "hstack", "vstack"]
 
 
 def atleast_1d(x: ArrayLike, /) -> Array:
@@ -99,3 +99,49 @@ def column_stack(arrays: Sequence[ArrayLike], /) -> Array:
     """
     items = _items("column_stack", arrays)
     return concat([x if x.ndim >= 2 else reshape(x, (x.size, 1)) for x in items], axis=1)
+
+
+def block(arrays: Any, /) -> Array:
+    """One array of nested lists of blocks: those of the innermost lists side by side along the last axis, and so on.
+
+    Dtypes promote. ``ValueError`` for blocks whose shapes do not fit, for an empty list and for unequal nesting.
+
+    >>> aio.block([[aio.eye(2), aio.zeros((2, 1))], [aio.ones((1, 3))]])
+    Array([[1., 0., 0.],
+           [0., 1., 0.],
+           [1., 1., 1.]], dtype=float32)
+    """
+    depth = _depth(arrays)
+    leaves: list[Array] = []
+    structure = _flattened(arrays, depth, leaves)
+    if depth == 0:
+        return leaves[0].copy()
+    return _block(leaves, depth=depth, structure=structure)
+
+
+def _depth(arrays: Any) -> int:
+    return 1 + _depth(arrays[0]) if isinstance(arrays, list) and arrays else 0
+
+
+def _flattened(arrays: Any, depth: int, leaves: list[Array]) -> Any:
+    """The blocks into ``leaves``, and how they were nested."""
+    if isinstance(arrays, list) != (depth > 0) or (depth and not arrays):
+        raise ValueError("block: the lists are empty or nested unequally; nest all blocks equally deep")
+    if depth == 0:
+        leaves.append(as_array("block", arrays))
+        return None
+    return tuple(_flattened(x, depth - 1, leaves) for x in arrays)
+
+
+@fused(sequences=("leaves",))
+def _block(leaves: Sequence[ArrayLike], /, *, depth: int, structure: Any) -> Array:
+    arrays = [as_array("block", x) for x in leaves]
+    axes = max(depth, *(x.ndim for x in arrays))
+    rest = iter([reshape(x, (*(1,) * (axes - x.ndim), *x.shape)) for x in arrays])
+
+    def joined(part: Any, level: int) -> Array:
+        if part is None:
+            return next(rest)
+        return concat([joined(x, level - 1) for x in part], axis=axes - level)
+
+    return joined(structure, depth)

@@ -24,7 +24,14 @@ def _splits(d: Draw) -> tuple[Any, ...]:
 
 def _padding(d: Draw) -> tuple[Any, ...]:
     x = d.filled("iufc", 1)
-    return x, d.one(0, 1, (2, 1)), {"mode": d.one("constant", "edge", "reflect", "symmetric", "wrap")}
+    mode, options = d.one(
+        *(("constant", {}), ("edge", {}), ("reflect", {}), ("symmetric", {}), ("wrap", {})),
+        *(("constant", {"constant_values": (3, 4)}), ("linear_ramp", {"end_values": (5, 1)})),
+        *(("mean", {"stat_length": 1}), ("maximum", {}), ("minimum", {"stat_length": (1, 2)})),
+    )
+    if x.dtype.kind in "cf" and mode not in ("constant", "edge", "reflect", "symmetric", "wrap"):
+        x = d.tame("iu", x.shape)
+    return x, d.one(0, 1, (2, 1)), {"mode": mode, **options}
 
 
 MANIPULATION: dict[str, Case] = {
