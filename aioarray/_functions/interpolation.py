@@ -220,7 +220,7 @@ def unwrap(
     their kind; ``TypeError`` for complex ones.
 
     >>> aio.unwrap(aio.asarray([0, 3, 1, 4]), period=4)
-    Array([0, -1, 1, 0], dtype=int32)
+    Array([ 0, -1, -3, -4], dtype=int32)
     """
     array = as_array("unwrap", x)
     k = normalize_axis("unwrap", axis_of("unwrap", axis), array.ndim)

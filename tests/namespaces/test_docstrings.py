@@ -36,6 +36,7 @@ VARIADIC = {
     "export.save": "the arguments of the function",
     "export.serialize": "the arguments of the function",
     "gradient": "the distances along each axis",
+    "ix_": "a vector for each axis",
     "meshgrid": "any number of arrays, by the standard",
     "piecewise": "further arguments of the functions",
     "result_type": "any number of arrays and dtypes, by the standard",
