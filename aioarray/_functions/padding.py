@@ -19,12 +19,12 @@ from .rounding import floor, round
 from .statistical import max, mean, min
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["pad"]
 
 # Elements that depend on the whole axis, or on a value for each end.
-_OF_AXES = {"maximum": max, "mean": mean, "minimum": min}
+_OF_AXES: dict[str, Callable[..., Array]] = {"maximum": max, "mean": mean, "minimum": min}
 
 
 def pad(
