@@ -327,8 +327,13 @@ class Batcher(Service):
         for part in batch.parts:
             if part.start == 0:
                 self._recorder.queue_seconds.add(batch.started - part.request.arrived)
+        urgent = min(part.request.priority for part in batch.parts) == 0
         try:
-            with spans.of_batch(self.name, batch), anyio.move_on_after(self._settings.batch_timeout) as scope:
+            with (
+                spans.of_batch(self.name, batch),
+                aio.priority("normal" if urgent else "background"),
+                anyio.move_on_after(self._settings.batch_timeout) as scope,
+            ):
                 await self._compute(batch.group, batch.parts)
             if scope.cancelled_caught:
                 late = DeadlineError(

@@ -414,3 +414,33 @@ def test_keys_and_clients_that_cannot_be_looked_up(run: Runner) -> None:
             await batcher(row(1))
 
     run(main)
+
+
+def test_batches_of_low_priority_alone_are_launched_in_the_background(
+    run: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered: list[str] = []
+    scope = aio.priority
+
+    def noted(name: Any) -> Any:
+        entered.append(name)
+        return scope(name)
+
+    async def main() -> None:
+        gated = Gated()
+        async with Batcher(gated, priority_levels=2, max_batch_size=4) as batcher, anyio.create_task_group() as group:
+            asking = Asking(batcher, group)
+            asking.ask("first", row(1), priority=1)
+            await gated.begun(1)
+            asking.ask("low", row(2), priority=1)
+            asking.ask("urgent", row(3), priority=0)
+            await settle()
+            gated.release()
+            await gated.begun(2)
+            gated.release()
+            await asking.have_ended(3)
+        assert [len(call) for call in gated.calls] == [1, 2]
+
+    monkeypatch.setattr(aio, "priority", noted)
+    run(main)
+    assert entered == ["background", "normal"]
