@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._base import dtypes
 from .._graph import ArraySpec, Emitter, Node, Op, definition
-from ._primitives import concatenate, reshape
+from ._primitives import (
+    add,
+    barrier,
+    bit_and,
+    bit_or,
+    concatenate,
+    greater_equal,
+    less_equal,
+    multiply,
+    reshape,
+    select,
+    slice_axis,
+)
 from ._rules import broadcast_to, convert, int_array, normalize_axis, scalar
-from .statistical import accumulation_dtype, numeric_cast, widened
+from .statistical import REDUCE, accumulation_dtype, numeric_cast, widened
 
 if TYPE_CHECKING:
     from .._base.dtypes import DType
@@ -44,6 +57,45 @@ def _scanned(x: ArraySpec, initial: ArraySpec, *, axis: int, combine: str) -> Ar
 SCAN = Op("cumulative", _scanned, _lower_window)
 
 
+# The length of the windows that XLA computes one by one, each from its first element on.
+_BLOCK = 16
+
+
+def _scan(x: Node, combine: str, identity: int, axis: int) -> Node:
+    """``SCAN``; of real numbers that are all at least ``identity`` it never decreases, and stays where one is that.
+
+    Products of numbers that are all at most 1 never increase.
+
+    Blocks are added to what is before them, as in XLA's tree, which rounds the end of a block otherwise than the sum up
+    to there. Here no element of such a block passes that sum, and those that reach the block's own end have it.
+    """
+    initial = scalar(identity, x.dtype)
+    length = x.shape[axis]
+    if length <= _BLOCK or x.dtype not in dtypes.REAL_FLOATING:
+        return SCAN(x, initial, axis=axis, combine=combine) if x.size else x
+    count = -(-length // _BLOCK)
+    before, behind = x.shape[:axis], x.shape[axis + 1 :]
+    if missing := count * _BLOCK - length:
+        x = concatenate((x, broadcast_to(initial, (*before, missing, *behind))), axis)
+    blocks = reshape(x, (*before, count, _BLOCK, *behind))
+    within = barrier(SCAN(blocks, initial, axis=axis + 1, combine=combine))  # or it is computed for each use
+    ends = slice_axis(within, axis + 1, _BLOCK - 1, _BLOCK)
+    sums = barrier(_scan(reshape(ends, (*before, count, *behind)), combine, identity, axis))
+    earlier = concatenate((broadcast_to(initial, (*before, 1, *behind)), slice_axis(sums, axis, 0, count - 1)), axis)
+    rows = (*before, count, 1, *behind)
+    apart = add if combine == "stablehlo.add" else multiply
+    total = apart(broadcast_to(reshape(earlier, rows), blocks.shape), within)
+    limit, end = (broadcast_to(reshape(part, rows), blocks.shape) for part in (sums, ends))
+    for beyond in (greater_equal,) if combine == "stablehlo.add" else (greater_equal, less_equal):
+        one_way = beyond(blocks, identity)
+        whole = REDUCE(one_way, scalar(True, dtypes.bool_), axes=(axis + 1,), combine="stablehlo.and")
+        passes = bit_or(beyond(within, end), beyond(total, limit))
+        moves = bit_and(broadcast_to(reshape(whole, rows), blocks.shape), passes)
+        total = select(moves, limit, total)
+    flat = reshape(total, (*before, count * _BLOCK, *behind))
+    return slice_axis(flat, axis, 0, length)
+
+
 def _cumulative(
     function: str, x: Node, combine: str, identity: int, axis: int | None, dtype: DType | None, include_initial: bool
 ) -> Node:
@@ -53,7 +105,7 @@ def _cumulative(
     target = accumulation_dtype(x.dtype, x.shape[k]) if dtype is None else dtype
     x = widened(numeric_cast(function, x, target))
     initial = scalar(identity, x.dtype)
-    running = SCAN(x, initial, axis=k, combine=combine) if x.size else x
+    running = _scan(x, combine, identity, k)
     if include_initial:
         first = broadcast_to(initial, (*x.shape[:k], 1, *x.shape[k + 1 :]))
         running = concatenate((first, running), k)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+import aioarray as aio
 from aioarray._ops import cumulative
 from tests._ops.evaluate import evaluate
 from tests._ops.nodes import node
@@ -53,3 +54,34 @@ def test_refuses() -> None:
         cumulative.cumulative_sum(node((2, 3)), None, None, False)
     with pytest.raises(ValueError, match="has 0 axes"):
         cumulative.cumulative_prod(node(()), None, None, False)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize(("shape", "axis"), [((17,), 0), ((100_001,), 0), ((300, 7), 0), ((3, 5000), 1)], ids=str)
+def test_running_sums_of_what_is_not_negative_never_decrease(shape: tuple[int, ...], axis: int, dtype: str) -> None:
+    generator = np.random.default_rng(0)
+    x = generator.random(shape)
+    x[generator.random(shape) < 0.3] = 0
+    x = x.astype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+    got = evaluate(cumulative.cumulative_sum, x, static=(axis, None, False)).astype(np.float64)
+    exact = np.cumsum(x.astype(np.float64), axis)
+    np.testing.assert_allclose(got, exact, rtol={"float32": 1e-6, "float64": 1e-12}.get(dtype, 4e-3), atol=1e-30)
+    steps = np.diff(got, axis=axis)
+    assert (steps >= 0).all()
+    assert not steps[np.diff(exact, axis=axis) == 0].any()
+
+
+def test_running_products_keep_their_direction() -> None:
+    factors = 1 + np.random.default_rng(0).random(50_000, np.float32) * np.float32(1e-5)
+    rising = evaluate(cumulative.cumulative_prod, factors, static=(0, None, False))
+    falling = evaluate(cumulative.cumulative_prod, 1 / factors, static=(0, None, False))
+    assert (np.diff(rising) >= 0).all()
+    assert (np.diff(falling) <= 0).all()
+    np.testing.assert_allclose(rising, np.cumprod(factors.astype(np.float64)), rtol=1e-4)
+
+
+def test_nothing_without_probability_is_chosen() -> None:
+    weights = np.random.default_rng(0).random(100_000, np.float32)
+    weights[::3] = 0
+    chosen = aio.random.choice(aio.random.key(1), weights.size, (1_000_000,), p=aio.asarray(weights))
+    assert (weights[np.asarray(chosen)] > 0).all()
