@@ -293,8 +293,15 @@ INTERRUPTED = {
 }
 
 
+# Where the suite runs in the background, or under nohup, its children would inherit that SIGINT is ignored.
+HANDLING = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+"""
+
+
 def _interrupted(name: str) -> str | None:
-    process = start_python(PREAMBLE + textwrap.dedent(INTERRUPTED[name]))
+    process = start_python(HANDLING + PREAMBLE + textwrap.dedent(INTERRUPTED[name]))
     assert process.stdout is not None
     assert process.stdout.readline().startswith("leaving")
     time.sleep(0.1)  # not to wait for anything: the moment of an interruption is arbitrary
@@ -324,3 +331,13 @@ def test_interrupt(name: str) -> None:
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         problems = [problem for problem in pool.map(_interrupted, [name] * RUNS) if problem is not None]
     assert not problems, f"{len(problems)} of {RUNS} runs: {problems[0]}"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="as above")
+def test_interrupt_where_the_suite_itself_ignores_it() -> None:
+    previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        problem = _interrupted("blocking on something launched")
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    assert problem is None
