@@ -20,6 +20,10 @@ from .bindings import Sharding, _jax, xla_client
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+# XLA's pools have a thread for each core. As many long programs hold them all, and a short one would wait for a thread
+# until the first of those is over.
+MORE_THREADS = 2
+_POOL_SIZES = ("PJRT_NPROC", "NPROC")
 # Added to the niceness of the threads of XLA's pools, so that the thread of an event loop is scheduled
 # before them when all cores are busy. More than a little would keep them from computing where other processes compete,
 # and the end of the process waiting, since the client's end waits for them.
@@ -214,6 +218,18 @@ def _restored_device(name: str) -> Device:
     return inherited_device() if _process.forked else find_device(name)
 
 
+def _create_with_more_threads() -> Any:
+    """A client whose pools have some threads more than there are cores, unless the environment says how many."""
+    if any(name in os.environ for name in _POOL_SIZES):
+        return xla_client.make_cpu_client()
+    cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    os.environ[_POOL_SIZES[0]] = str(cores + MORE_THREADS)  # read once, now
+    try:
+        return xla_client.make_cpu_client()
+    finally:
+        del os.environ[_POOL_SIZES[0]]
+
+
 def _create_in_nice_thread() -> Any:
     # Threads inherit the niceness of the one that starts them, and a thread cannot lower its own again:
     # hence a thread for this alone.
@@ -226,7 +242,7 @@ def _create_in_nice_thread() -> Any:
                 thread = threading.get_native_id()
                 niceness = os.getpriority(os.PRIO_PROCESS, thread)
                 os.setpriority(os.PRIO_PROCESS, thread, min(_NICEST, niceness + NICENESS))
-            results.append(xla_client.make_cpu_client())
+            results.append(_create_with_more_threads())
         except BaseException as error:  # handed to the caller below
             errors.append(error)
 

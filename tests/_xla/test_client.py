@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from aioarray import _xla
-from aioarray._xla.client import NICENESS
+from aioarray._xla.client import MORE_THREADS, NICENESS
 from tests._xla.programs import run_python
 
 
@@ -102,6 +102,25 @@ def test_the_pool_threads_are_nicer_than_the_caller() -> None:
         "assert threading.active_count() == 1\n"
         "pool = [value for thread, value in after.items() if thread not in before]\n"
         f"assert pool and all(value == min(19, own + {NICENESS}) for value in pool), pool\n"
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
+@pytest.mark.parametrize("wanted", [None, 3])
+def test_xla_has_more_threads_than_cores_unless_the_environment_says_how_many(wanted: int | None) -> None:
+    run_python(
+        "import glob, os\n"
+        f"wanted = {wanted}\n"
+        "os.environ.pop('NPROC', None)\n"
+        "os.environ.pop('PJRT_NPROC', None)\n"
+        "if wanted is not None:\n"
+        "    os.environ['PJRT_NPROC'] = str(wanted)\n"
+        "from aioarray import _xla\n"
+        "_xla.get_client()\n"
+        "names = [open(path).read() for path in glob.glob('/proc/self/task/*/comm')]\n"
+        "count = sum(name.startswith('tf_XLAEigen') for name in names)\n"
+        f"assert count == (wanted or len(os.sched_getaffinity(0)) + {MORE_THREADS}), names\n"
+        "assert os.environ.get('PJRT_NPROC') == (wanted and str(wanted))\n"
     )
 
 
