@@ -27,7 +27,8 @@ def left_out(space: str) -> list[str]:
 
 
 def public(space: Any) -> set[str]:
-    return {name for name in getattr(space, "__all__", dir(space)) if not name.startswith("_")}
+    # Array has names that only say what to write instead.
+    return {name for name in getattr(space, "__all__", dir(space)) if not name.startswith("_") and hasattr(space, name)}
 
 
 @pytest.mark.parametrize("space", SPACES)
