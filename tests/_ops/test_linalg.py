@@ -178,7 +178,8 @@ def test_rank_and_pseudoinverse_with_tolerance() -> None:
 
 def test_integers_and_narrow_dtypes() -> None:
     x = np.array([[2, 0], [0, 4]])
-    assert evaluate(linalg.inv, x).dtype == np.float32
+    assert evaluate(linalg.inv, x.astype(np.int32)).dtype == np.float32
+    assert evaluate(linalg.inv, x.astype(np.int64)).dtype == np.float64
     assert_close(evaluate(linalg.inv, x), [[0.5, 0], [0, 0.25]])
     half = evaluate(linalg.svdvals, x.astype(np.float16))
     assert half.dtype == np.float16
