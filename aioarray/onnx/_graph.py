@@ -24,7 +24,7 @@ class ValueInfo:
     ``shape`` has an int for a fixed length, a name for one that may vary, None for one that has no name; it is None
     itself where the file does not say how many axes there are. ``dtype`` is None for what is no tensor.
 
-    >>> aio.onnx.ValueInfo("x", aio.float32, ("batch", 3))
+    >>> aio.onnx.ValueInfo("x", aio.ones(3).dtype, ("batch", 3))
     ValueInfo(name='x', dtype=dtype('float32'), shape=('batch', 3), doc='')
     """
 
