@@ -59,13 +59,20 @@ if TYPE_CHECKING:
     from . import random as random
     from . import serving as serving
     from . import testing as testing
+    from .io import load as load
+    from .io import save as save
+    from .io import savez as savez
+    from .io import savez_compressed as savez_compressed
     from .profiling import explain as explain
     from .profiling import profile as profile
 else:
     # Namespaces that are loaded when they are first used, which makes `import aioarray` a fifth faster.
     _LAZY = ("export", "fft", "io", "linalg", "nn", "onnx", "profiling", "random", "serving", "testing")
     # Functions of theirs that are here too.
-    _LAZY_FUNCTIONS = {"explain": "profiling", "profile": "profiling"}
+    _LAZY_FUNCTIONS = {
+        **dict.fromkeys(["explain", "profile"], "profiling"),
+        **dict.fromkeys(["load", "save", "savez", "savez_compressed"], "io"),
+    }
 
     __all__ = [
         *scalar_types.__all__,

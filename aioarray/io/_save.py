@@ -12,14 +12,12 @@ import numpy as np
 from .._array import Array, as_array
 from .._base import dtypes
 from . import _header
+from ._replace import replacing, write_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from .._array import ArrayLike
-
-# Written at a time: what an asynchronous save waits for when it is cancelled.
-_CHUNK_BYTES = 8 << 20
 
 
 def save_safetensors(
@@ -103,30 +101,12 @@ def _stored(value: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(value).reshape(-1).view(np.uint8)
 
 
-class _Stopped(Exception):
-    """Ends a write that nobody waits for any more."""
-
-
 def _write(
     path: str, values: Mapping[str, np.ndarray], metadata: Mapping[str, str], stop: threading.Event | None = None
 ) -> None:
     listed = [(name, x.dtype, x.shape, x.size * x.dtype.itemsize) for name, x in values.items()]
     head, order = _header.compose(listed, metadata)
-    # Beside the target, so that it can take its place in one step.
-    temporary = f"{path}.{os.urandom(4).hex()}.tmp"
-    file = open(temporary, "xb")  # noqa: SIM115  # there is nothing to remove if this fails
-    try:
-        with file:
-            file.write(head)
-            for name in order:
-                data = memoryview(_stored(values[name]).data)
-                for begin in range(0, len(data), _CHUNK_BYTES):
-                    if stop is not None and stop.is_set():
-                        raise _Stopped
-                    file.write(data[begin : begin + _CHUNK_BYTES])
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with replacing(path) as file:
+        file.write(head)
+        for name in order:
+            write_pieces(file, memoryview(_stored(values[name]).data), stop)

@@ -293,7 +293,7 @@ WITHOUT: Mapping[str, str] = {
     **dict.fromkeys(["devices", "register_tree_node", "__array_namespace_info__", "einsum_path"], "no arrays"),
     **dict.fromkeys(["iscomplexobj", "isrealobj", "ndim", "shape", "size"], "no arrays"),
     **dict.fromkeys(["broadcast_shapes", "can_cast", "finfo", "iinfo", "isdtype", "result_type"], "no arrays"),
-    **dict.fromkeys(["save", "load", "savez"], "files: load_weights"),
+    **dict.fromkeys(["save", "load", "savez", "savez_compressed"], "files: load_weights"),
 }
 
 
