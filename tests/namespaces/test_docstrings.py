@@ -39,7 +39,7 @@ VARIADIC = {
     "ix_": "a vector for each axis",
     "meshgrid": "any number of arrays, by the standard",
     "piecewise": "further arguments of the functions",
-    **dict.fromkeys(["savez", "savez_compressed", "io.savez", "io.savez_compressed"], "any number of arrays, as NumPy"),
+    **dict.fromkeys(["savez", "savez_compressed"], "any number of arrays, as NumPy's"),
     "serving.onnx_model": "the options of Batcher",
     "result_type": "any number of arrays and dtypes, by the standard",
     "run_sync": "the arguments of the function it is given",
