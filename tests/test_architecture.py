@@ -430,7 +430,7 @@ OPERATIONS_OF = {
     "arithmetic": {"modular"},
     "linalg": {"matrix_functions", "norms"},
     "nn": {"convolution", "pooling"},
-    "random": {"multivariate", "rejection", "threefry"},
+    "random": {"multivariate", "rejection", "transformed", "threefry"},
 }
 
 

@@ -38,7 +38,7 @@ def _one(node: Node) -> Node:
 # ---- Gamma: Marsaglia and Tsang, "A simple method for generating gamma variables", TOMS 26(3), 2000
 
 
-def _gamma(key: Node, alpha: Node, log_space: bool, partitionable: bool) -> Node:
+def gamma_of(key: Node, alpha: Node, log_space: bool, partitionable: bool) -> Node:
     # For alpha < 1 a sample of alpha + 1 is scaled down: by U**(1/alpha), in log space by log(U)/alpha.
     shape, dtype = alpha.shape, alpha.dtype
     alpha = p.reshape(alpha, (alpha.size,))
@@ -119,7 +119,7 @@ def gamma(key: Node, a: Node, shape: Shape | None, dtype: DType, partitionable: 
     check_key("gamma", key)
     check_real("gamma", dtype)
     shape = sample_shape("gamma", shape, a)
-    return _gamma(key, parameter("gamma", "a", a, shape, dtype), False, partitionable)
+    return gamma_of(key, parameter("gamma", "a", a, shape, dtype), False, partitionable)
 
 
 @definition
@@ -128,7 +128,7 @@ def loggamma(key: Node, a: Node, shape: Shape | None, dtype: DType, partitionabl
     check_key("loggamma", key)
     check_real("loggamma", dtype)
     shape = sample_shape("loggamma", shape, a)
-    return _gamma(key, parameter("loggamma", "a", a, shape, dtype), True, partitionable)
+    return gamma_of(key, parameter("loggamma", "a", a, shape, dtype), True, partitionable)
 
 
 @definition
@@ -138,8 +138,8 @@ def beta(key: Node, a: Node, b: Node, shape: Shape | None, dtype: DType, partiti
     check_real("beta", dtype)
     shape = sample_shape("beta", shape, a, b)
     key_a, key_b = threefry.split_list(key, 2, partitionable)
-    log_a = _gamma(key_a, parameter("beta", "a", a, shape, dtype), True, partitionable)
-    log_b = _gamma(key_b, parameter("beta", "b", b, shape, dtype), True, partitionable)
+    log_a = gamma_of(key_a, parameter("beta", "a", a, shape, dtype), True, partitionable)
+    log_b = gamma_of(key_b, parameter("beta", "b", b, shape, dtype), True, partitionable)
     greater = p.maximum(log_a, log_b)
     scaled_a, scaled_b = p.exp(p.subtract(log_a, greater)), p.exp(p.subtract(log_b, greater))
     return p.divide(scaled_a, p.add(scaled_a, scaled_b))
@@ -154,7 +154,7 @@ def dirichlet(key: Node, alpha: Node, shape: Shape | None, dtype: DType, partiti
         raise ValueError("dirichlet: alpha has no dimensions; it takes at least one")
     shape = alpha.shape[:-1] if shape is None else shape
     alpha = parameter("dirichlet", "alpha", alpha, (*shape, alpha.shape[-1]), dtype)
-    logs = _gamma(key, alpha, True, partitionable)
+    logs = gamma_of(key, alpha, True, partitionable)
     last = alpha.ndim - 1
     top = BROADCAST(statistical.max(logs, last, True), shape=alpha.shape, dimensions=tuple(range(alpha.ndim)))
     scaled = p.exp(p.subtract(logs, top))

@@ -27,6 +27,7 @@ from ._continuous import (
 )
 from ._discrete import bernoulli, bits, categorical, choice, permutation, poisson, randint
 from ._keys import Key, PRNGKey, fold_in, key, key_data, split, wrap_key_data
+from ._transformed import cauchy, chisquare, f, lognormal, maxwell, pareto, rayleigh, t, triangular, weibull_min
 
 __all__ = [
     "Key",
@@ -35,9 +36,12 @@ __all__ = [
     "beta",
     "bits",
     "categorical",
+    "cauchy",
+    "chisquare",
     "choice",
     "dirichlet",
     "exponential",
+    "f",
     "fold_in",
     "gamma",
     "gumbel",
@@ -46,13 +50,20 @@ __all__ = [
     "laplace",
     "loggamma",
     "logistic",
+    "lognormal",
+    "maxwell",
     "multivariate_normal",
     "normal",
+    "pareto",
     "permutation",
     "poisson",
     "randint",
+    "rayleigh",
     "split",
+    "t",
+    "triangular",
     "truncated_normal",
     "uniform",
+    "weibull_min",
     "wrap_key_data",
 ]

@@ -37,7 +37,7 @@ def uniform(
     return call(random.uniform, (bits, *bounds), lengths, real, layout)
 
 
-def _standard(definition: Definition[Node], key: KeyLike, shape: ShapeLike, dtype: DTypeLike | None) -> Array:
+def standard(definition: Definition[Node], key: KeyLike, shape: ShapeLike, dtype: DTypeLike | None) -> Array:
     # A distribution without parameters.
     name = definition.name
     bits, layout = opened(name, key)
@@ -52,7 +52,7 @@ def normal(key: KeyLike, shape: ShapeLike = (), dtype: DTypeLike | None = None) 
     >>> aio.random.normal(aio.random.key(0), (2, 3)).shape
     (2, 3)
     """
-    return _standard(random.normal, key, shape, dtype)
+    return standard(random.normal, key, shape, dtype)
 
 
 def exponential(key: KeyLike, shape: ShapeLike = (), dtype: DTypeLike | None = None) -> Array:
@@ -61,7 +61,7 @@ def exponential(key: KeyLike, shape: ShapeLike = (), dtype: DTypeLike | None = N
     >>> bool(aio.all(aio.random.exponential(aio.random.key(0), (100,)) >= 0))
     True
     """
-    return _standard(random.exponential, key, shape, dtype)
+    return standard(random.exponential, key, shape, dtype)
 
 
 def gumbel(key: KeyLike, shape: ShapeLike = (), dtype: DTypeLike | None = None) -> Array:
@@ -70,7 +70,7 @@ def gumbel(key: KeyLike, shape: ShapeLike = (), dtype: DTypeLike | None = None) 
     >>> aio.random.gumbel(aio.random.key(0), (3,)).dtype
     dtype('float32')
     """
-    return _standard(random.gumbel, key, shape, dtype)
+    return standard(random.gumbel, key, shape, dtype)
 
 
 def laplace(key: KeyLike, shape: ShapeLike = (), dtype: DTypeLike | None = None) -> Array:
@@ -79,7 +79,7 @@ def laplace(key: KeyLike, shape: ShapeLike = (), dtype: DTypeLike | None = None)
     >>> aio.random.laplace(aio.random.key(0), (3,)).shape
     (3,)
     """
-    return _standard(random.laplace, key, shape, dtype)
+    return standard(random.laplace, key, shape, dtype)
 
 
 def logistic(key: KeyLike, shape: ShapeLike = (), dtype: DTypeLike | None = None) -> Array:
@@ -88,7 +88,7 @@ def logistic(key: KeyLike, shape: ShapeLike = (), dtype: DTypeLike | None = None
     >>> aio.random.logistic(aio.random.key(0), (3,)).shape
     (3,)
     """
-    return _standard(random.logistic, key, shape, dtype)
+    return standard(random.logistic, key, shape, dtype)
 
 
 def truncated_normal(
@@ -113,7 +113,7 @@ def truncated_normal(
     return call(random.truncated_normal, arrays, lengths, real, layout)
 
 
-def _of_parameters(
+def of_parameters(
     definition: Definition[Node],
     key: KeyLike,
     parameters: tuple[ArrayLike, ...],
@@ -135,7 +135,7 @@ def gamma(key: KeyLike, a: ArrayLike, shape: ShapeLike | None = None, dtype: DTy
     >>> aio.random.gamma(aio.random.key(0), aio.asarray([0.5, 2.0]), (100, 2)).shape
     (100, 2)
     """
-    return _of_parameters(rejection.gamma, key, (a,), shape, dtype)
+    return of_parameters(rejection.gamma, key, (a,), shape, dtype)
 
 
 def loggamma(key: KeyLike, a: ArrayLike, shape: ShapeLike | None = None, dtype: DTypeLike | None = None) -> Array:
@@ -146,7 +146,7 @@ def loggamma(key: KeyLike, a: ArrayLike, shape: ShapeLike | None = None, dtype: 
     >>> bool(aio.isfinite(aio.random.loggamma(aio.random.key(0), 1e-3)))
     True
     """
-    return _of_parameters(rejection.loggamma, key, (a,), shape, dtype)
+    return of_parameters(rejection.loggamma, key, (a,), shape, dtype)
 
 
 def beta(
@@ -162,7 +162,7 @@ def beta(
     >>> bool(aio.all((x >= 0) & (x <= 1)))
     True
     """
-    return _of_parameters(rejection.beta, key, (a, b), shape, dtype)
+    return of_parameters(rejection.beta, key, (a, b), shape, dtype)
 
 
 def dirichlet(key: KeyLike, alpha: ArrayLike, shape: ShapeLike | None = None, dtype: DTypeLike | None = None) -> Array:
@@ -174,7 +174,7 @@ def dirichlet(key: KeyLike, alpha: ArrayLike, shape: ShapeLike | None = None, dt
     >>> aio.random.dirichlet(aio.random.key(0), aio.ones(3), (5,)).shape
     (5, 3)
     """
-    return _of_parameters(rejection.dirichlet, key, (alpha,), shape, dtype)
+    return of_parameters(rejection.dirichlet, key, (alpha,), shape, dtype)
 
 
 def multivariate_normal(

@@ -40,6 +40,16 @@ DRAWS: dict[str, Callable[[Any], Any]] = {
     "randint": lambda key: random.randint(key, (4,), 0, 10),
     "split": lambda key: random.key_data(random.split(key, 4)),
     "truncated_normal": lambda key: random.truncated_normal(key, -1.0, 2.0, (4,)),
+    "cauchy": lambda key: random.cauchy(key, (4,)),
+    "chisquare": lambda key: random.chisquare(key, 3.0, (4,)),
+    "f": lambda key: random.f(key, 3.0, 5.0, (4,)),
+    "lognormal": lambda key: random.lognormal(key, 0.5, (4,)),
+    "maxwell": lambda key: random.maxwell(key, (4,)),
+    "pareto": lambda key: random.pareto(key, 3.0, (4,)),
+    "rayleigh": lambda key: random.rayleigh(key, 2.0, (4,)),
+    "t": lambda key: random.t(key, 3.0, (4,)),
+    "triangular": lambda key: random.triangular(key, -1.0, 0.5, 2.0, (4,)),
+    "weibull_min": lambda key: random.weibull_min(key, 2.0, 1.5, (4,)),
     "uniform": lambda key: random.uniform(key, (4,)),
 }
 NOT_DRAWS = {"Key", "PRNGKey", "key", "key_data", "wrap_key_data"}
@@ -78,6 +88,55 @@ def test_values_of_the_two_layouts() -> None:
     np.testing.assert_allclose(np.asarray(aio.dot(x, x) + 3.0)[999, -3:], [241.5985, 248.6260, 243.2235], rtol=1e-5)
     x = random.uniform(random.key(0, partitionable=True), (1000, 1000))
     np.testing.assert_allclose(np.asarray(aio.dot(x, x) + 3.0)[0, :3], [245.3776, 262.6708, 256.5243], rtol=1e-5)
+
+
+# From jax.random 0.10.2, float32, of key(7) and shape (3,), with the parameters below.
+FROM_JAX: dict[str, tuple[tuple[float, ...], list[float]]] = {
+    "cauchy": ((), [0.6088750958442688, 12.513639450073242, -0.7129808664321899]),
+    "rayleigh": ((2.0,), [1.776269793510437, 0.4535268545150757, 3.0913283824920654]),
+    "maxwell": ((), [2.070286750793457, 0.7144703269004822, 1.4999796152114868]),
+    "lognormal": ((0.5,), [1.253096342086792, 2.655745506286621, 0.7725027203559875]),
+    "pareto": ((3.0,), [1.4531176090240479, 3.402658462524414, 1.127777099609375]),
+    "weibull_min": (
+        (
+            2.0,
+            1.5,
+        ),
+        [2.1584150791168213, 4.761716365814209, 1.0135159492492676],
+    ),
+    "triangular": (
+        (
+            -1.0,
+            0.5,
+            2.0,
+        ),
+        [0.7889692783355713, 1.662029504776001, 0.16738855838775635],
+    ),
+    "chisquare": ((3.0,), [3.022066593170166, 1.0437909364700317, 1.1556823253631592]),
+    "t": ((3.0,), [2.3151819705963135, 0.14994874596595764, -0.5002365112304688]),
+    "f": (
+        (
+            3.0,
+            5.0,
+        ),
+        [0.48384320735931396, 1.1076066493988037, 1.6477009057998657],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FROM_JAX)
+def test_values_of_jax(name: str) -> None:
+    parameters, expected = FROM_JAX[name]
+    key = random.key(7, partitionable=True)
+    x = getattr(random, name)(key, *parameters, (3,))
+    assert x.dtype == aio.float32
+    np.testing.assert_allclose(np.asarray(x), expected, rtol=2e-6)
+    if parameters:
+        arrays = [np.full(3, value, np.float32) for value in parameters]
+        np.testing.assert_allclose(np.asarray(getattr(random, name)(key, *arrays)), expected, rtol=2e-6)
+    assert getattr(random, name)(key, *parameters, shape=(2, 2), dtype="float64").dtype == aio.float64
+    with pytest.raises(TypeError, match=f"^{name}: dtype int32 is not allowed"):
+        getattr(random, name)(key, *parameters, (3,), "int32")
 
 
 # ---- Keys
