@@ -19,6 +19,7 @@ from .._ops import (
     indexing,
     manipulation,
     matrices,
+    modular,
     products,
     rounding,
     searching,
@@ -401,6 +402,25 @@ def transpose(x: A, /, *axes: SupportsIndex | Sequence[SupportsIndex] | None) ->
         return x._run(manipulation.permute_dims, tuple(range(x._spec.ndim))[::-1])
     order: Any = axes[0] if len(axes) == 1 and not isinstance(axes[0], SupportsIndex) else axes
     return x._run(manipulation.permute_dims, order_of("transpose", order))
+
+
+def matrix_transpose(x: A, /) -> A:
+    """The last two axes in each other's place. ``ValueError`` below two dimensions."""
+    ndim = x._spec.ndim
+    if ndim < 2:
+        raise ValueError(f"mT: needs at least two dimensions, this array has {ndim}")
+    return x._run(manipulation.permute_dims, (*range(ndim - 2), ndim - 1, ndim - 2))
+
+
+def modular_power(x: A, exponent: ArrayLike, modulus: ArrayLike, /) -> A:
+    """``pow(x, exponent, modulus)``. ``ValueError`` for a modulus of 0 and an exponent that is no uint64."""
+    if type(modulus) is int and modulus == 0:
+        raise ValueError("pow: the modulus must not be 0")
+    if type(exponent) is not int:
+        return x._run(modular.modular_power, others=(exponent, modulus))
+    if not 0 <= exponent < 2**64:
+        raise ValueError(f"pow: exponent {exponent} with a modulus; it takes exponents from 0 to 2**64 - 1")
+    return x._run(modular.modular_power, exponent, others=(None, modulus))
 
 
 def swapaxes(x: A, /, axis1: SupportsIndex, axis2: SupportsIndex) -> A:

@@ -16,6 +16,7 @@ from .. import _xla
 from .._dispatch import copies
 from .._dispatch.operands import deleted_error
 from .._engine import Pending, engine, pass_ready, wait
+from .._xla import LARGE
 from . import formatting, sync_reads
 from .remains import Remains
 
@@ -53,7 +54,7 @@ class Value:
             self._pending = None
         self._awaited = awaited  # the program has waited for it, or it was made of a host value
         # What was made of a host value is in memory that is kept for the next one.
-        if spec.nbytes >= _xla.LARGE and not awaited and value is not None:
+        if spec.nbytes >= LARGE and not awaited and value is not None:
             self._remains = Remains(value, spec.nbytes)
 
     # What is known before the value is
