@@ -378,6 +378,7 @@ async def test_loading_copies_nothing_and_takes_small_steps(path: Path, monkeypa
     monkeypatch.setattr(_file, "from_host", record)
     done = [0]
     await aio.ones(1)
+    _xla.collect_garbage()
     _xla.host_memory.release()  # or memory of a test before would be taken again
     tracemalloc.start()
     try:

@@ -141,7 +141,7 @@ def test_openai_client(server: ServerProcess) -> None:
 
 def test_clients_that_vanish_are_not_computed_for() -> None:
     body = json.dumps(ROW).encode()
-    head = f"POST /v2/models/slow/infer HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = f"POST /v2/models/slow/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
 
     async def storm(server: ServerProcess, before: int) -> None:
         host, port = server.url.removeprefix("http://").split(":")

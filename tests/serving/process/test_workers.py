@@ -92,11 +92,13 @@ def test_hangup_renews_workers_and_no_request_is_lost() -> None:
             wait_for(are_new)
         assert asking.statuses
         assert set(asking.statuses) == {200}
-        # What the old ones have counted stays.
-        completed = sum(
-            model["stats"]["completed"] for model in httpx.get(f"{server.url}/stats", timeout=LOST).json()["models"]
-        )
-        assert completed >= len(asking.statuses)
+
+        def completed() -> int:
+            models = httpx.get(f"{server.url}/stats", timeout=LOST).json()["models"]
+            return sum(model["stats"]["completed"] for model in models)
+
+        # What the old ones have counted stays; the numbers of the other new one come a moment later.
+        wait_for(lambda: completed() >= len(asking.statuses))
 
 
 def test_hangup_of_a_single_process_answers_what_was_accepted() -> None:
@@ -129,5 +131,6 @@ def test_the_grace_time_is_kept_where_a_thread_hangs() -> None:
         process.send_signal(signal.SIGTERM)
         assert process.wait(LOST) == 3
         assert "something hangs, and is given up" in process.stdout.read()
-        with pytest.raises(httpx.TransportError):  # the connection ends with the process
-            answer.result()
+        error = answer.exception(LOST)
+        # The connection ends with the process, unless the answer that it is unavailable was quicker.
+        assert isinstance(error, httpx.TransportError) or (error is None and answer.result().status_code >= 500)
