@@ -34,6 +34,8 @@ PROVEN_SECONDS: Final = 200e-6
 # Programs that run for less are of level 0. The levels above begin at 0.25, 1, 4, 16 and 64 ms.
 SHORT_SECONDS: Final = 250e-6
 LEVELS: Final = 6
+# From this one on a launch may hold a worker for long.
+LONG: Final = 3
 # A program comes down a level only when it is clearly below it, so that one on the border does not go back and forth.
 CLEARLY: Final = 0.7
 SETTLED: Final = 16

@@ -59,6 +59,8 @@ class Lookahead:
             if before is None:
                 return
             current = before
+        # What starts then is in flight already, so nothing else would ask for this one again.
+        current.followers = appended(current.followers, launch.reference or ref(launch))
         self._watchers.watch(current)
 
     def ended(self, launch: Launch) -> None:

@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import ref
 
-from .cost import DEAR, LEVELS
+from .cost import DEAR, LEVELS, LONG
 from .launch import QUEUED, Launch
 from .priority import BACKGROUND
 from .waiters import ThreadWaiter
@@ -160,7 +160,7 @@ class Queue:
             elif heap.level == ready and ready_rank <= first.rank:
                 continue
             normal = normal or first.rank < BACKGROUND
-            if heap.dear and not (dear and (long or heap.level == 0)):
+            if heap.dear and not (dear and (long or heap.level < LONG)):
                 continue
             order = first.rank, heap.ahead, first.due
             if (best_order is None or order < best_order) and window.has_place(heap.level, heap.ahead, first.rank):

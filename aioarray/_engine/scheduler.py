@@ -95,7 +95,7 @@ class Scheduler:
         self._endings = Endings(state, self._ended)
         self._watchers = Watchers(threads, state, self._watch)
         self._turns = turns = Turns(
-            state, self._endings, self._watchers, self._call_worker, self.timer.call_at, self._close
+            state, self._endings, self._watchers, self._call_worker, self.timer.call_at, self._close, self._vacated
         )
         self._workers = Workers(threads, state, turns.take, self._launch)
         self._landing = landing = Landing(state, self._endings, self._watchers, self._reopen)
@@ -235,7 +235,7 @@ class Scheduler:
             if program.failure is not None:
                 return self._born_failed(program, program.failure, observed)
             rank = current.get()
-            launch_class = program.launch_class
+            launch_class, level = program.launch_class, 0
             dear = launch_class is None or launch_class.current == cost.DEAR
             detained = observed is not None and observed.observer.detained
             launch = observed
@@ -256,7 +256,7 @@ class Scheduler:
                 else:
                     results = self._enter(program, arguments, sources, missing, donors, launch)
         wake(woken)
-        return results or self._launch_here(program, arguments, sources, launch, rank)
+        return results or self._launch_here(program, arguments, sources, launch, level, rank)
 
     def _may_launch_here(
         self, program: Program, level: int, rank: int, following: Launch | None, woken: list[Waiter]
@@ -342,6 +342,7 @@ class Scheduler:
         arguments: list[Buffer | Pending],
         sources: list[Pending],
         launch: Launch | None,
+        level: int,
         rank: int,
     ) -> list[Buffer | Pending]:
         """Launch on the caller's thread, where a place in the window has been taken.
@@ -351,7 +352,6 @@ class Scheduler:
         compiled = program.compiled
         assert compiled is not None
         launch_class = compiled.launch_class
-        level = launch_class.level if launch is None else launch.level
         # A lane of its own, or it would wait behind whatever this thread launched before.
         _xla.set_stream(next(self._lanes))
         failure = None
@@ -446,7 +446,7 @@ class Scheduler:
         self.flying[launch] = buffers[0]
         window = self.window
         count = len(self.flying)
-        if count > window.most_in_flight or self._queue.runnable or self._state.drainers:
+        if count > window.most_in_flight or window.full or self._queue.runnable or self._state.drainers:
             with self._state.lock:
                 if window.occupied():
                     self.open = False
@@ -498,7 +498,7 @@ class Scheduler:
 
     def _launch(self, launch: Launch) -> None:
         """Give ``launch`` to PJRT; the place in the window has been taken."""
-        program = launch.program
+        program, compiled = launch.program, launch.program.compiled
         buffers: list[Buffer] = []
         # PJRT would pass the error on too, but wrap the message once more at each step of a chain.
         failure = next((source.failure for source in launch.sources if source.failure is not None), None)
@@ -507,7 +507,6 @@ class Scheduler:
         if failure is None and fault is not None:
             failure = Failure(program.name, launch.origin, fault.status, fault.message, fault.compiling)
         arguments = [a.buffer if type(a) is Pending else a for a in launch.arguments]
-        compiled = program.compiled
         inputs_ready = launched and all(_xla.is_ready(buffer) for buffer in arguments)
         _xla.set_stream(next(self._lanes))
         start = time.perf_counter()
@@ -524,8 +523,7 @@ class Scheduler:
         with self._state.lock:
             self.window.launching -= 1
             self.counts.launched += launched
-            launch.arguments = []
-            launch.state = LAUNCHED
+            launch.arguments, launch.state = [], LAUNCHED
             if launch.begun is None:  # or its inputs have become ready meanwhile
                 launch.begun = start
             launch.observer.launched(start, start + seconds, self.window.fillings)
@@ -533,6 +531,8 @@ class Scheduler:
                 compiled.launch_class.launched_on_worker(seconds)
                 if ready:
                     compiled.launch_class.ran(seconds, at_most=self.window.crowded)
+            if not ready:  # before its dependents are released: they may have it watched
+                self.flying[launch] = buffers[0]
             for reference, buffer in zip(launch.outputs, buffers, strict=False):
                 pending = reference()
                 if pending is not None:
@@ -584,12 +584,12 @@ class Scheduler:
         """A launch has given up its place."""
         if not self.open:
             self._reopen()
+        self._state.counts.dropped += self._queue.bury()
         drainers = self._state.drainers
         if self._queue.runnable:
             if self._queue.choose(self.window, dear=True, long=True) is not None:
                 self._workers.call()
-            self._watchers.watch_all(self.flying)
-        elif drainers:
+        if self._queue.runnable or drainers:
             self._watchers.watch_all(self.flying)  # some of them can run only now
         if drainers:
             woken.extend(drainers.take(self.unfinished()))

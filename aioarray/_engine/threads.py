@@ -8,6 +8,7 @@ the interpreter joins others before the atexit hook that ends these.
 from __future__ import annotations
 
 import threading
+import traceback
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 
@@ -75,7 +76,10 @@ class Threads:
     def _keep_house(self) -> None:
         while (request := self._queue.get()) is not None:
             if isinstance(request, str):
-                log(request)
+                try:
+                    log(request)
+                except Exception:  # a handler's or a filter's: the other requests must be served
+                    traceback.print_exc()
                 continue
             if isinstance(request, threading.Event):
                 request.set()

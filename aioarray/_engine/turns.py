@@ -32,6 +32,7 @@ class Turns:
         "_endings",
         "_queue",
         "_state",
+        "_vacated",
         "_watchers",
         "_window",
         "lookahead",
@@ -45,6 +46,7 @@ class Turns:
         call_worker: Callable[[], None],
         call_at: Callable[[float, Callable[[], object]], None],
         close: Callable[[], None],
+        vacated: Callable[[list[Waiter]], None],
     ) -> None:
         """``call_worker()`` has a worker look here; ``call_at`` is the timer's; ``close()`` hears that all is full."""
         self._state = state
@@ -55,6 +57,7 @@ class Turns:
         self._call_worker = call_worker
         self._call_at = call_at
         self._close = close
+        self._vacated = vacated
         self.lookahead = Lookahead(state.window, watchers, self._runnable)
 
     def _runnable(self, launch: Launch) -> None:
@@ -158,6 +161,7 @@ class Turns:
                     self._endings.fail_queued(launch, program.failure, woken)
                 else:
                     self.found(launch)
+            self._vacated(woken)  # those that have died meanwhile
         wake(woken)
 
     def donor_finished(self, pending: Pending, reference: ReferenceType[Launch]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Final
 
+from .cost import LONG
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -72,7 +74,7 @@ class Workers:
                         return
                     self._idle += 1
                     self._work.wait()  # whoever notifies takes us off the idle ones
-                long = launch.level > 0
+                long = launch.level >= LONG
                 self._long += long
             self._launch(launch)
             launch = None  # not held while waiting for the next

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import numpy as np
 import pytest
 
 import aioarray as aio
 from aioarray._array import from_host
 from aioarray._engine.window import RESERVE, WINDOW
-from tests.promise.work import Longest, most_in_flight_since, shift, warm_up, within
+from tests.promise.work import LOST, Longest, most_in_flight_since, shift, warm_up, within
 
 # All that may be inside PJRT at once.
 PLACES = WINDOW + RESERVE
@@ -84,3 +86,15 @@ async def test_drain_gives_back_pressure() -> None:
     await aio.drain(1)
     assert aio.stats()["pending"] == 0
     assert all(array.is_ready() for array in held)
+
+
+@pytest.mark.asyncio
+async def test_chains_of_programs_that_run_for_half_a_millisecond_end() -> None:
+    """Some links are given to the device ahead, and the rest has to follow them."""
+    x = await aio.asarray(np.full((250, 250), 1 / 250, np.float32))
+    for _ in range(30):
+        y = x
+        for _ in range(30):
+            y = y @ x
+        async with asyncio.timeout(LOST):
+            await y
