@@ -586,9 +586,8 @@ class Scheduler:
             self._reopen()
         self._state.counts.dropped += self._queue.bury()
         drainers = self._state.drainers
-        if self._queue.runnable:
-            if self._queue.choose(self.window, dear=True, long=True) is not None:
-                self._workers.call()
+        if self._queue.runnable and self._queue.choose(self.window, dear=True, long=True) is not None:
+            self._workers.call()
         if self._queue.runnable or drainers:
             self._watchers.watch_all(self.flying)  # some of them can run only now
         if drainers:
