@@ -169,6 +169,11 @@ class Batcher(Service):
         return self._open and (self._warm or self._inputs.specs is None)
 
     @property
+    def batch_sizes(self) -> tuple[int, ...]:
+        """The numbers of rows that batches are padded to; none where they are not padded."""
+        return self._sizes.sizes
+
+    @property
     def call_seconds(self) -> float:
         """How long the oldest call of the function has been running, also one that warms it up; 0 if there is none."""
         return self._function.running_seconds
@@ -384,8 +389,7 @@ class Batcher(Service):
                 if finite is not None and not finite[row : row + part.rows].all():
                     self._fail(request, NonFiniteError(f"{self.name}: the result has a NaN or an infinity"))
                 elif self._outputs.give(part, row, leaves, structure):
-                    self._recorder.completed += 1
-                    request.finish()
+                    self._finish(request)
             row += part.rows
 
     def _fail_parts(self, parts: Sequence[Part], error: BaseException) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup, TaskStatus
 
-    from .queue import BatchQueue
+    from .queue import BatchQueue, QueueLimits
     from .requests import Request
 
 Self = TypeVar("Self", bound="Service")
@@ -227,13 +227,15 @@ class Service(ABC):
             request.abandon()
             self._wake_clock()
 
+    def _finish(self, request: Request) -> None:
+        """End a request that has not ended, with the results that it was given."""
+        self._recorder.end(self._clock() - request.arrived)
+        request.finish()
+
     def _fail(self, request: Request, error: BaseException) -> None:
         """End a request that has not ended, with an error."""
         self._queue.remove(request)
-        if isinstance(error, DeadlineError):
-            self._recorder.expired += 1
-        else:
-            self._recorder.failed += 1
+        self._recorder.end(self._clock() - request.arrived, error)
         request.fail(error)
 
     def _deadline_error(self, request: Request, now: float) -> DeadlineError:
@@ -251,6 +253,11 @@ class Service(ABC):
         return value
 
     # Numbers
+
+    @property
+    def limits(self) -> QueueLimits:
+        """What its queue and its batches keep to."""
+        return self._queue.limits
 
     @property
     @abstractmethod

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import bisect
 import copy
+import time
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final
+
+from ..._base.errors import DeadlineError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,6 +106,10 @@ class BatcherStats:
     rejected: int  # the queue was full, or the wait too long
     hopeless: int  # could not have made the deadline
 
+    completed_seconds: float  # from arrival to result, of all that completed
+    failed_seconds: float  # ... to the error, of those that failed or expired
+    latest: float  # when the latest of them completed or failed, in seconds since 1970; 0 before
+
     batches: int
     rows: int
     bisections: int  # batches that were run again in halves
@@ -127,6 +134,7 @@ def merged_stats(parts: Sequence[BatcherStats]) -> BatcherStats:
             name=first.name,
             ready=all(values.pop("ready")),
             running_seconds=max(values.pop("running_seconds")),
+            latest=max(values.pop("latest")),
             buckets={
                 key: left[key] + right[key] if key in left and key in right else (left | right)[key]
                 for key in left | right
@@ -142,6 +150,7 @@ class Recorder:
     def __init__(self) -> None:
         self.accepted = self.completed = self.failed = self.expired = self.cancelled = 0
         self.invalid = self.rejected = self.hopeless = 0
+        self.completed_seconds = self.failed_seconds = self.latest = 0.0
         self.batches = self.rows = self.bisections = 0
         self.batch_rows: Histogram = Histogram(ROWS)
         self.queue_seconds: Histogram = Histogram(SECONDS)
@@ -152,6 +161,19 @@ class Recorder:
     def unanswered(self) -> int:
         """Accepted requests that have not ended."""
         return self.accepted - self.completed - self.failed - self.expired - self.cancelled
+
+    def end(self, seconds: float, error: BaseException | None = None) -> None:
+        """An accepted request has ended so long after it came, with its result or with ``error``."""
+        self.latest = time.time()
+        if error is None:
+            self.completed += 1
+            self.completed_seconds += seconds
+            return
+        self.failed_seconds += seconds
+        if isinstance(error, DeadlineError):
+            self.expired += 1
+        else:
+            self.failed += 1
 
     def batch(self, bucket: str, rows: int, size: int, elements: int, padded_elements: int, seconds: float) -> None:
         """A batch ran: ``rows`` of ``size``, and so many elements of input and of padding."""

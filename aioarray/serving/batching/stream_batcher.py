@@ -216,8 +216,7 @@ class StreamBatcher(Service):
         for slot, _ in ends:
             request = table.occupants[slot][1].request
             if not request.done:
-                self._recorder.completed += 1
-                request.finish()
+                self._finish(request)
         size = table.size
         self._recorder.batch(str(size), dealt, size, dealt, size - dealt, seconds)
 

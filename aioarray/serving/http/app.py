@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from ..models.model import Model, Progress
+    from .snapshot import Snapshot
 
 
 def create_app(
@@ -83,6 +84,10 @@ def create_app(
     state = ServerState(registry=registry, watchdog=Watchdog(lag_limit), limits=limits)
     others = siblings()
 
+    async def numbers() -> Snapshot:
+        own = snapshot(state)
+        return own if others is None else await others.merged(own)
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with state.watchdog, registry, anyio.create_task_group() as group:
@@ -101,8 +106,8 @@ def create_app(
     app.state.server = state
     # In the order in which addresses are looked for: the busiest first.
     app.include_router(openai_router(state))
-    app.include_router(open_inference_router(state, manage=manage))
-    app.include_router(status_router(state, others))
+    app.include_router(open_inference_router(state, numbers, manage=manage))
+    app.include_router(status_router(numbers))
     app.add_exception_handler(HTTPException, _refused)
     # Outermost, so that what it refuses costs nothing more.
     make: Any = Gate

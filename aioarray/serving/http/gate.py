@@ -99,6 +99,7 @@ class Gate:
             await self._refuse(Failure(413, reason), scope, receive, send)
             return
         body = _Body(self._state, receive)
+        scope["aioarray.charge"] = body.charge
         try:
             body.check_room(claimed, 1)
             self._state.check_room(path)
@@ -157,17 +158,20 @@ class _Body:
         message = await self._receive()
         if message["type"] == "http.request":
             size, last = len(message.get("body", b"")), not message.get("more_body", False) and not self._whole
-            try:
-                self.check_room(size, int(last))
-            except QueueFullError:
-                self._state.traffic.refused += 1
-                raise
-            self._bytes += size
-            self._state.traffic.bytes += size
-            if last:
-                self._whole = True
-                self._state.traffic.running += 1
+            self.charge(size, int(last))
+            self._whole = self._whole or last
         return message
+
+    def charge(self, size: int, requests: int = 0) -> None:
+        """Count so many more bytes, and requests that are whole. ``QueueFullError`` where there is no room for them."""
+        try:
+            self.check_room(size, requests)
+        except QueueFullError:
+            self._state.traffic.refused += 1
+            raise
+        self._bytes += size
+        self._state.traffic.bytes += size
+        self._state.traffic.running += requests
 
     def close(self) -> None:
         """The request is answered."""

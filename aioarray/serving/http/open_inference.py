@@ -11,6 +11,7 @@ import aioarray as aio
 
 from ..._base.errors import InvalidInputError
 from ..models import tensors
+from ..models.description import configuration
 from . import protocol
 from .binary import LENGTH_HEADER
 from .bodies import read_body
@@ -18,12 +19,14 @@ from .disconnect import cancel_on_disconnect
 from .failures import RefusedError
 from .gate import LIVE_PATHS, READY_PATHS
 from .routes import OBJECT, add_route, content, off_loop, refusals
+from .snapshot import model_statistics
 from .state import client_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
     from ..models.model import Model
+    from .snapshot import Numbers
     from .state import ServerState
 
 _REFUSALS: Final = refusals({"type": "string"})
@@ -70,9 +73,9 @@ _OPTIONAL: Final = {"required": False, **OBJECT}
 _INDEX: Final = content({"type": "array", "items": {"type": "object"}})
 
 
-def open_inference_router(state: ServerState, *, manage: bool) -> APIRouter:
+def open_inference_router(state: ServerState, numbers: Numbers, *, manage: bool) -> APIRouter:
     """The routes under /v2; those that load and unload models only with ``manage``."""
-    handlers = _Handlers(state)
+    handlers = _Handlers(state, numbers)
     router = APIRouter(tags=["Open Inference Protocol"])
 
     def add(method: str, path: str | tuple[str, ...], handler: Any, body: Any = None, answer: Any = OBJECT) -> None:
@@ -86,7 +89,10 @@ def open_inference_router(state: ServerState, *, manage: bool) -> APIRouter:
     add("GET", "/v2", handlers.server)
     add("GET", LIVE_PATHS, handlers.live)
     add("GET", READY_PATHS, handlers.ready)
+    add_route(router, "GET", "/v2/models/stats", handlers.all_statistics, responses={**_REFUSALS, 200: OBJECT})
     add("GET", "/v2/models/{model}", handlers.metadata)
+    add("GET", "/v2/models/{model}/config", handlers.configuration)
+    add("GET", "/v2/models/{model}/stats", handlers.statistics)
     add("GET", "/v2/models/{model}/ready", handlers.model_ready)
     add("POST", "/v2/repository/index", handlers.index, _OPTIONAL, _INDEX)
     if manage:
@@ -101,8 +107,9 @@ def _named(request: Request) -> tuple[str, str | None]:
 
 
 class _Handlers:
-    def __init__(self, state: ServerState) -> None:
+    def __init__(self, state: ServerState, numbers: Numbers) -> None:
         self._state = state
+        self._numbers = numbers
 
     async def server(self, request: Request) -> Response:
         """What server this is."""
@@ -128,6 +135,20 @@ class _Handlers:
         name, version = _named(request)
         self._state.registry.get(name, version)
         return JSONResponse({"name": name, "ready": True})
+
+    async def configuration(self, request: Request) -> Response:
+        """Inputs, outputs and batching of a model, in Triton's form."""
+        return JSONResponse(configuration(self._state.registry.get(*_named(request))))
+
+    async def statistics(self, request: Request) -> Response:
+        """What a model has done, in Triton's form: of one version, or of all."""
+        name, version = _named(request)
+        self._state.registry.get(name, version)
+        return JSONResponse(model_statistics(await self._numbers(), name, version))
+
+    async def all_statistics(self, request: Request) -> Response:
+        """What all models have done, in Triton's form."""
+        return JSONResponse(model_statistics(await self._numbers(), None, None))
 
     async def infer(self, request: Request) -> Response:
         """Outputs of a model for the inputs in the body."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MAX_TENSORS: Final = 256
 # Parameters by which a client asks for extensions that this server does not have.
 _UNKNOWN_EXTENSIONS: Final = ("shared_memory_region", "classification", "sequence_id")
-EXTENSIONS: Final = ("binary_tensor_data", "model_repository")
+EXTENSIONS: Final = ("binary_tensor_data", "model_configuration", "model_repository", "statistics")
 
 
 class Requested(NamedTuple):

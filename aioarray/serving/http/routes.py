@@ -9,6 +9,7 @@ import anyio.to_thread
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from . import compression
 from .failures import error_response, failure_of, path_of
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def add_route(
 
     async def answer(request: Request) -> Response:
         try:
-            return await handler(request)
+            return await _compressed(request, await handler(request))
         except Exception as error:  # every error is somebody's answer
             return error_response(path_of(request.scope), failure_of(error))
 
@@ -74,6 +75,19 @@ def add_route(
             response_class=JSONResponse,
             openapi_extra=extra,
         )
+
+
+async def _compressed(request: Request, response: Response) -> Response:
+    """The response, deflated if the client takes that and it is not small."""
+    if len(response.body) < compression.MIN_BYTES:
+        return response
+    response.headers["vary"] = "Accept-Encoding"
+    encoding = compression.choose(request.headers.get("accept-encoding", ""))
+    if encoding is not None:
+        response.body = await off_loop(len(response.body), compression.deflate, response.body, encoding)
+        response.headers["content-encoding"] = encoding
+        response.headers["content-length"] = str(len(response.body))
+    return response
 
 
 async def off_loop(size: int, function: Callable[..., T], *args: Any) -> T:

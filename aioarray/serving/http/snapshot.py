@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -12,6 +13,7 @@ import orjson
 import aioarray as aio
 
 from ..batching.statistics import BatcherStats, BucketStats, Histogram, merged_stats
+from ..models.description import statistics
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 # Fields of `snapshot` by their names, as /stats has them; of values that are pickled as they are.
 Snapshot = dict[str, Any]
+# Gives those of all processes at this address.
+Numbers = Callable[[], Awaitable[Snapshot]]
 
 WORKER: Final = "AIOARRAY_WORKER"  # set where several processes serve at one address: which of them this is
 _DEVICE: Final = ("pending", "in_flight", "launched", "finished", "dropped", "failed", "compiles", "threads")
@@ -56,6 +60,16 @@ def snapshot(state: ServerState) -> Snapshot:
             for found in [stats.get((row["name"], row["version"]))]
         ],
     }
+
+
+def model_statistics(numbers: Snapshot, name: str | None, version: str | None) -> dict[str, Any]:
+    """The statistics in Triton's form, of all models or of one that is named, in one version or all."""
+    rows = [
+        row
+        for row in numbers["models"]
+        if "stats" in row and name in (None, row["name"]) and version in (None, row["version"])
+    ]
+    return {"model_stats": [statistics(row["name"], row["version"], row["stats"]) for row in rows]}
 
 
 def to_json(numbers: Snapshot) -> bytes:

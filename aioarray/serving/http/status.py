@@ -12,16 +12,14 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from ..prometheus import add_histogram, families
 from .routes import OBJECT, add_route
-from .snapshot import snapshot, to_json
+from .snapshot import to_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from starlette.requests import Request
 
-    from .siblings import Siblings
-    from .snapshot import Snapshot
-    from .state import ServerState
+    from .snapshot import Numbers, Snapshot
 
 # A page shows what the server tells, and loads nothing from elsewhere.
 PAGE_HEADERS: Final = {
@@ -35,14 +33,10 @@ _NO_KEY: Final = {"description": "No valid API key."}
 _LABELS: Final = ("model", "version")
 
 
-def status_router(state: ServerState, siblings: Siblings | None) -> APIRouter:
+def status_router(numbers: Numbers) -> APIRouter:
     """The page at /, /stats behind it, and /metrics; the numbers are those of all processes at this address."""
     router = APIRouter(tags=["state"])
     page = resources.files(__package__).joinpath("_page", "index.html").read_text(encoding="utf-8")
-
-    async def numbers() -> Snapshot:
-        own = snapshot(state)
-        return own if siblings is None else await siblings.merged(own)
 
     async def show() -> Response:
         return HTMLResponse(page, headers=PAGE_HEADERS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import struct
 from typing import Any
@@ -193,8 +194,11 @@ async def test_sizes_are_limited() -> None:
         assert answer.status_code == 413
         assert "binary" in answer.json()["error"]
         assert (await client.post("/v1/embeddings", content=b" " * 1500)).status_code == 413
-        answer = await client.post(INFER, json=good(), headers={"Content-Encoding": "gzip"})
-        assert answer.status_code == 415
+        for encoding, status in (("br", 415), ("gzip", 400)):
+            answer = await client.post(INFER, json=good(), headers={"Content-Encoding": encoding})
+            assert answer.status_code == status
+        answer = await client.post(INFER, content=gzip.compress(b" " * 2001), headers={"Content-Encoding": "gzip"})
+        assert answer.status_code == 413
 
 
 async def test_api_keys() -> None:
@@ -343,7 +347,7 @@ async def test_embeddings_that_cannot_be_asked_for(wrong: dict[str, Any]) -> Non
 async def test_bodies_that_are_encoded() -> None:
     async with serving([letters()]) as (_, client):
         content = json.dumps({"model": "letters", "input": "a"})
-        for encoding, status in (("identity", 200), ("Identity", 200), ("gzip", 415), ("br, gzip", 415)):
+        for encoding, status in (("identity", 200), ("Identity", 200), ("gzip", 400), ("br, gzip", 415)):
             answer = await client.post("/v1/embeddings", content=content, headers={"content-encoding": encoding})
             assert answer.status_code == status
 
@@ -373,6 +377,63 @@ async def test_bodies_are_limited_together() -> None:
         held.opened.set()
         assert (await accepted).status_code == 200
         assert app.state.server.traffic.bytes == 0
+
+
+async def test_what_comes_out_of_bodies_is_limited_together() -> None:
+    held = Held()
+    body = gzip.compress(json.dumps({"inputs": [tensor([1], (1, 1))], "id": "a" * 100_000}).encode())
+    headers = {"Content-Encoding": "gzip"}
+    async with serving([held.model], max_bytes=150_000) as (app, client), asyncio.TaskGroup() as group:
+        held.close()
+        accepted = group.create_task(client.post("/v2/models/held/infer", content=body, headers=headers))
+        await held.arrived.wait()
+        assert (await client.post("/v2/models/held/infer", content=body, headers=headers)).status_code == 429
+        held.opened.set()
+        assert (await accepted).json()["id"] == "a" * 100_000
+        assert app.state.server.traffic.bytes == 0
+
+
+async def test_answers_are_compressed_for_who_asks_if_they_are_large() -> None:
+    async with serving([affine(max_queue=4000)]) as (_, client):
+        large = {"inputs": [tensor([1.0] * 9000, (3000, 3))]}
+        plain = await client.post(INFER, json=large, headers={"Accept-Encoding": "identity"})
+        assert "content-encoding" not in plain.headers
+        for encoding in ("gzip", "deflate"):
+            answer = await client.post(INFER, json=large, headers={"Accept-Encoding": encoding})
+            assert answer.headers["content-encoding"] == encoding
+            assert answer.headers["vary"] == "Accept-Encoding"
+            assert int(answer.headers["content-length"]) < len(plain.content) / 10
+            assert answer.json() == plain.json()
+        assert "content-encoding" not in (await client.post(INFER, json=good())).headers
+
+
+async def test_configuration_and_statistics() -> None:
+    async with serving([affine(), affine(version="2"), letters()]) as (_, client):
+        configuration = (await client.get("/v2/models/affine/config")).json()
+        assert configuration["max_batch_size"] == 4
+        assert configuration["input"] == [{"name": "x", "data_type": "TYPE_FP32", "dims": [3]}]
+        assert configuration["output"] == [{"name": "output", "data_type": "TYPE_FP32", "dims": [3]}]
+        assert configuration["dynamic_batching"]["preferred_batch_size"] == [1, 2, 4]
+        texts = (await client.get("/v2/models/letters/config")).json()["input"]
+        assert texts == [{"name": "text", "data_type": "TYPE_STRING", "dims": []}]
+        before = (await client.get("/v2/models/affine/versions/1/stats")).json()["model_stats"]
+        assert before[0]["inference_stats"]["success"] == {"count": 0, "ns": 0}
+        for rows in (1, 3):
+            body = {"inputs": [tensor([1.0] * 3 * rows, (rows, 3))]}
+            assert (await client.post("/v2/models/affine/versions/1/infer", json=body)).status_code == 200
+        (stats,) = (await client.get("/v2/models/affine/versions/1/stats")).json()["model_stats"]
+        assert (stats["name"], stats["version"]) == ("affine", "1")
+        assert (stats["inference_count"], stats["execution_count"]) == (4, 2)
+        durations = stats["inference_stats"]
+        assert durations["success"]["count"] == durations["queue"]["count"] == durations["compute_infer"]["count"] == 2
+        assert durations["success"]["ns"] >= durations["queue"]["ns"] + durations["compute_infer"]["ns"] > 0
+        assert [each["batch_size"] for each in stats["batch_stats"] if each["compute_infer"]["count"]] == [1, 4]
+        assert stats["last_inference"] > 1.7e12
+        both = (await client.get("/v2/models/affine/stats")).json()["model_stats"]
+        assert [each["version"] for each in both] == ["1", "2"]
+        assert len((await client.get("/v2/models/stats")).json()["model_stats"]) == 3
+        for path in ("other/config", "other/stats", "affine/versions/3/config", "affine/versions/3/stats"):
+            assert (await client.get(f"/v2/models/{path}")).status_code == 404
 
 
 async def test_deadlines_fire_while_the_device_is_busy() -> None:

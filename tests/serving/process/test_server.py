@@ -13,7 +13,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 
 from tests.serving.clients import LOST, httpx, tensor
@@ -61,55 +60,6 @@ def test_keeps_what_it_compiles_for_the_next_start(server: ServerProcess, cache:
     assert server.url
     kept = {path for path in cache.rglob("*") if path.is_file()}
     assert len(kept) >= 3  # a program for each size of batches
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # gevent's, which the client imports
-def test_tritonclient(server: ServerProcess) -> None:
-    triton = pytest.importorskip("tritonclient.http", reason="tritonclient is not installed")
-    client = triton.InferenceServerClient(server.url.removeprefix("http://"))
-    assert client.is_server_live()
-    assert client.is_server_ready()
-    assert client.is_model_ready("affine", "2")
-    assert client.get_server_metadata()["name"] == "aioarray"
-    assert client.get_model_metadata("affine")["versions"] == ["1", "2"]
-    assert {row["name"] for row in client.get_model_repository_index()} == {"affine", "letters"}
-    values = np.arange(6, dtype=np.float32).reshape(2, 3)
-    for binary in (True, False):
-        given = triton.InferInput("x", [2, 3], "FP32")
-        given.set_data_from_numpy(values, binary_data=binary)
-        for wanted in (None, [triton.InferRequestedOutput("output", binary_data=binary)]):
-            result = client.infer("affine", [given], outputs=wanted, request_id="7")
-            np.testing.assert_array_equal(result.as_numpy("output"), values * 2 + 1)
-            assert result.get_response()["id"] == "7"
-    texts = triton.InferInput("text", [2], "BYTES")
-    texts.set_data_from_numpy(np.array([b"abba", b"cab"], object))
-    vectors = client.infer("letters", [texts]).as_numpy("embedding")
-    np.testing.assert_array_equal(vectors, [[2, 2, 0, 0], [1, 1, 1, 0]])
-    with pytest.raises(triton.InferenceServerException, match="there is no model 'other'"):
-        client.infer("other", [given])
-    wrong = triton.InferInput("x", [2, 3], "FP64")
-    wrong.set_data_from_numpy(values.astype(np.float64))
-    with pytest.raises(triton.InferenceServerException, match="it has to be FP32"):
-        client.infer("affine", [wrong])
-    client.close()
-
-
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
-@pytest.mark.asyncio
-async def test_tritonclient_on_asyncio(server: ServerProcess) -> None:
-    triton = pytest.importorskip("tritonclient.http.aio", reason="tritonclient is not installed")
-    client = triton.InferenceServerClient(server.url.removeprefix("http://"), conn_limit=32)
-
-    async def ask(number: int) -> float:
-        given = triton.InferInput("x", [1, 3], "FP32")
-        given.set_data_from_numpy(np.full((1, 3), number, np.float32))
-        return float((await client.infer("affine", [given])).as_numpy("output")[0, 0])
-
-    try:
-        assert await client.is_server_ready()
-        assert await asyncio.gather(*map(ask, range(64))) == [2.0 * number + 1 for number in range(64)]
-    finally:
-        await client.close()
 
 
 def test_openai_client(server: ServerProcess) -> None:
