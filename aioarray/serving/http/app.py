@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-import anyio
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 
@@ -90,15 +89,14 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with state.watchdog, registry, anyio.create_task_group() as group:
-            if others is not None:
-                group.start_soon(others.publish, lambda: snapshot(state))
+        # Outermost: the last numbers to be told are those with what the models answer while they end.
+        publishing = nullcontext() if others is None else others.publishing(lambda: snapshot(state))
+        async with publishing, state.watchdog, registry:
             if ready_first:
                 await registry.settled.wait()
                 if registry.failures:
                     raise NotReadyError(f"create_app: models could not be started: {registry.failures}")
             yield
-            group.cancel_scope.cancel()
 
     # FastAPI's own pages for reading the description load their scripts from elsewhere.
     app = FastAPI(title=title, version=aio.__version__, lifespan=lifespan, docs_url=None, redoc_url=None)

@@ -1,8 +1,9 @@
 """The numbers of several processes that serve at one address, so that each of them can tell those of all.
 
-Each has a place: a file, which it replaces every now and then by its numbers as they are. When it has ended, what it
-had counted stays there, so that no count ever falls. The folder is one that ``aioarray serve`` made, for its own user
-alone.
+Each has a place: a file, which it replaces every now and then by its numbers as they are, before it tells them to
+anybody else, and when all that it had accepted has ended. When it is gone, what it had counted stays there. So no count
+that was told ever falls, and of a process that ends by itself nothing is missing; one that is killed takes with it what
+it counted in its last ``PERIOD``. The folder is one that ``aioarray serve`` made, for its own user alone.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import logging
 import os
 import pickle
+import threading
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +22,7 @@ import anyio.to_thread
 from .snapshot import Snapshot, ended, merged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
 
 logger = logging.getLogger("aioarray.serving")
 
@@ -35,18 +38,46 @@ class Siblings:
 
     def __init__(self, place: Path) -> None:
         self._place = place
+        self._taken = 0  # how often numbers were taken to be told; loop thread only
+        self._lock = threading.Lock()
+        self._told = 0  # which of them are in the place; under the lock
 
-    async def publish(self, numbers: Callable[[], Snapshot]) -> None:
-        """Let the others know ``numbers()``, again and again."""
+    @asynccontextmanager
+    async def publishing(self, numbers: Callable[[], Snapshot]) -> AsyncIterator[None]:
+        """Let the others know ``numbers()`` again and again, and once more at the end, however it comes."""
+        group = anyio.create_task_group()
+        await group.__aenter__()
+        try:
+            group.start_soon(self._publish, numbers)
+            yield
+        finally:
+            group.cancel_scope.cancel()
+            # Without the error of the body, which would come back in a group.
+            await group.__aexit__(None, None, None)
+            with anyio.CancelScope(shield=True):
+                await self._tell(numbers())
+
+    async def _publish(self, numbers: Callable[[], Snapshot]) -> None:
         while True:
-            try:
-                await anyio.to_thread.run_sync(write, self._place, numbers())
-            except OSError as error:  # a disk that is full shall not keep anybody from being served
-                logger.warning("the numbers of this process cannot be told to the others: %s", error)
+            await self._tell(numbers())
             await anyio.sleep(PERIOD)
+
+    async def _tell(self, numbers: Snapshot) -> None:
+        self._taken += 1
+        await anyio.to_thread.run_sync(self._write, numbers, self._taken)
+
+    def _write(self, numbers: Snapshot, taken: int) -> None:
+        try:
+            with self._lock:
+                if taken > self._told:  # never older numbers after newer ones
+                    write(self._place, numbers)
+                    self._told = taken
+        except OSError as error:  # a disk that is full shall not keep anybody from being served
+            logger.warning("the numbers of this process cannot be told to the others: %s", error)
 
     async def merged(self, own: Snapshot) -> Snapshot:
         """The numbers of all, of which ``own`` are this process's as they are now."""
+        await self._tell(own)
         return merged([own, *await anyio.to_thread.run_sync(self._read_others)])
 
     async def any_ready(self) -> bool:

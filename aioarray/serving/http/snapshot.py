@@ -18,6 +18,7 @@ from ..models.description import statistics
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from ..models.registry import Registry
     from .state import ServerState
 
 # Fields of `snapshot` by their names, as /stats has them; of values that are pickled as they are.
@@ -40,7 +41,6 @@ def snapshot(state: ServerState) -> Snapshot:
         "seconds": round(time.time() - state.started, 1),
         "ready": state.registry.ready,
     }
-    stats = {(model.name, model.version): model.stats() for model in state.registry.models()}
     return {
         "ended": False,  # whether this is what was counted by a process that is not there any more
         "server": {
@@ -54,11 +54,7 @@ def snapshot(state: ServerState) -> Snapshot:
         "loop_lag": state.watchdog.lag()._asdict(),
         "http_seconds": traffic.seconds.copy(),
         "device": {name: runtime[name] for name in _DEVICE if name in runtime},
-        "models": [
-            {**row, **({} if found is None else {"stats": found})}
-            for row in state.registry.index()
-            for found in [stats.get((row["name"], row["version"]))]
-        ],
+        "models": _with_stats(state.registry),
     }
 
 
@@ -70,6 +66,20 @@ def model_statistics(numbers: Snapshot, name: str | None, version: str | None) -
         if "stats" in row and name in (None, row["name"]) and version in (None, row["version"])
     ]
     return {"model_stats": [statistics(row["name"], row["version"], row["stats"]) for row in rows]}
+
+
+def _with_stats(registry: Registry) -> list[dict[str, Any]]:
+    """The models, with what they have counted; also those that are not there any more, if they have."""
+    stats = registry.stats()
+    rows: list[dict[str, Any]] = [
+        {**row, **({"stats": stats.pop(key)} if key in stats else {})}
+        for row in registry.index()
+        for key in [(row["name"], row["version"])]
+    ]
+    # These also stand for what the index names without a version.
+    rows = [row for row in rows if row["version"] or all(row["name"] != name for name, _ in stats)]
+    gone = {"state": "UNAVAILABLE", "reason": "unloaded"}
+    return rows + [{"name": name, "version": version, **gone, "stats": left} for (name, version), left in stats.items()]
 
 
 def to_json(numbers: Snapshot) -> bytes:

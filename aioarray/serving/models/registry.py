@@ -6,6 +6,7 @@ more, and then lets it answer what it has accepted.
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -16,6 +17,7 @@ import anyio
 from ..._base.errors import AioArrayError
 from ..batching.cancellation import an_error_of
 from ..batching.settings import name_of
+from ..batching.statistics import merged_stats
 from .model import Model
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from anyio.abc import TaskGroup
 
+    from ..batching.statistics import BatcherStats
     from .model import Progress
 
 logger = logging.getLogger("aioarray.serving")
@@ -79,6 +82,8 @@ class Registry:
         self.starting: int = 0  # of the models it was made with, how many are not settled
         self.failures: dict[str, str] = {}  # why models that it was made with are not there, until they are
         self._closing = False
+        self._serving: list[_Entry] = []  # those that were ready and have not ended, also those nobody finds any more
+        self._counted: dict[tuple[str, str], BatcherStats] = {}  # by those that have ended
 
     # Life
 
@@ -87,6 +92,7 @@ class Registry:
         self._closing = False
         self._entries.clear()
         self.failures.clear()
+        self._counted.clear()
         self.settled = anyio.Event()
         self._group = anyio.create_task_group()
         await self._group.__aenter__()
@@ -190,6 +196,7 @@ class Registry:
         model = entry.model
 
         def ready() -> None:
+            self._serving.append(entry)
             if not entry.stop.is_set():
                 entry.state = "READY"
                 logger.info("%s, version %s: ready", model.name, model.version)
@@ -205,9 +212,18 @@ class Registry:
             if entry.state == "READY":
                 logger.exception("%s, version %s failed while it was serving", model.name, model.version)
         finally:
+            self._keep_counts(entry)
             entry.state = "UNAVAILABLE"
             entry.settled.set()
             entry.ended.set()
+
+    def _keep_counts(self, entry: _Entry) -> None:
+        stats = entry.model.stats()
+        if entry in self._serving and stats is not None:
+            self._serving.remove(entry)
+            key = (entry.model.name, entry.model.version)
+            before = [self._counted[key]] if key in self._counted else []
+            self._counted[key] = merged_stats([*before, stats.without_present()])
 
     def _retire(self, entry: _Entry) -> None:
         if entry.state == "LOADING":
@@ -267,6 +283,18 @@ class Registry:
     def all_models(self) -> list[Model]:
         """All models that are ready, loading or being unloaded."""
         return [entry.model for entry in self._all()]
+
+    def stats(self) -> dict[tuple[str, str], BatcherStats]:
+        """By name and version, what was counted by models that are or were ready, and what they are doing."""
+        found = {key: [stats] for key, stats in self._counted.items()}
+        for entry in self._serving:
+            stats = entry.model.stats()
+            if stats is not None:
+                found.setdefault((entry.model.name, entry.model.version), []).append(stats)
+        return {
+            key: dataclasses.replace(merged_stats(parts), ready=any(part.ready for part in parts))
+            for key, parts in found.items()
+        }
 
     def index(self) -> list[dict[str, str]]:
         """Names, versions and states, with those that could be loaded."""

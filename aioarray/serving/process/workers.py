@@ -162,6 +162,8 @@ class Supervisor:
         renewal = self._renewal
         if renewal is not None and not renewal.process.is_alive():
             self._say(f"the worker that should take the place of worker {renewal.number} has ended; that one goes on")
+            renewal.process.join()
+            self._keep_numbers(renewal)
             self._renewal, self._to_renew = None, []
         elif renewal is not None and renewal.is_ready():
             old, self._workers[renewal.number] = self._workers[renewal.number], renewal

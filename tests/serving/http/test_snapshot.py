@@ -159,6 +159,18 @@ def test_what_a_process_has_counted_outlives_it(one: dict[str, Any]) -> None:
     assert not merged([gone])["server"]["ready"]
 
 
+@pytest.mark.asyncio
+async def test_a_model_that_was_unloaded_is_told_with_what_it_counted() -> None:
+    async with serving({"affine": affine}) as (app, client):
+        assert (await client.post("/v2/models/affine/infer", json=BODY)).status_code == 200
+        await app.state.registry.unload("affine")
+        (row,) = snapshot(app.state.server)["models"]
+        assert (row["version"], row["state"], row["stats"].completed) == ("1", "UNAVAILABLE", 1)
+        await app.state.registry.load("affine")
+        (row,) = snapshot(app.state.server)["models"]
+        assert (row["version"], row["state"], row["stats"].completed) == ("1", "READY", 1)
+
+
 def test_as_json_they_have_every_field_and_what_follows_from_them(one: dict[str, Any]) -> None:
     told = model(json.loads(to_json(one)))["stats"]
     stats = model(one)["stats"]
@@ -206,10 +218,8 @@ async def told(place: Siblings, numbers: dict[str, Any]) -> None:
             published.set()  # those of the first time
         return numbers
 
-    async with anyio.create_task_group() as group:
-        group.start_soon(place.publish, ask)
+    async with place.publishing(ask):
         await published.wait()
-        group.cancel_scope.cancel()
 
 
 def test_a_place_that_cannot_be_written_to_is_told_and_nobody_is_kept_from_serving(
@@ -224,10 +234,8 @@ def test_a_place_that_cannot_be_written_to_is_told_and_nobody_is_kept_from_servi
                 again.set()
             return one
 
-        async with anyio.create_task_group() as group:
-            group.start_soon(place.publish, ask)
+        async with place.publishing(ask):
             await again.wait()
-            group.cancel_scope.cancel()
         assert await place.merged(one) == one
 
     on_asyncio(main)

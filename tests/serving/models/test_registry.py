@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 import aioarray as aio
 from aioarray.serving import Model, NotReadyError, Registry
 from tests.serving.clients import Held, affine
+
+if TYPE_CHECKING:
+    from aioarray.serving.batching.statistics import BatcherStats
 
 
 @pytest.mark.asyncio
@@ -25,6 +30,41 @@ async def test_two_loads_of_one_model_leave_one() -> None:
             registry.get("affine")
     with pytest.raises(NotReadyError):
         await Registry([]).load(affine())
+
+
+@pytest.mark.asyncio
+async def test_counts_outlive_replacing_unloading_and_the_end() -> None:
+    held = Held("held")
+    x = {"x": np.ones((1, 1), "float32")}
+    async with Registry({"held": held.model}) as registry:
+        await registry.settled.wait()
+
+        def stats() -> BatcherStats:
+            return registry.stats()["held", "1"]
+
+        await registry.get("held").infer(x)
+        held.close()
+        async with asyncio.TaskGroup() as group:
+            answer = group.create_task(registry.get("held").infer(x))
+            await held.arrived.wait()
+            await registry.load(affine())  # beside it
+            unloading = group.create_task(registry.unload("held"))
+            await asyncio.sleep(0)
+            with pytest.raises(LookupError):
+                registry.get("held")
+            assert (stats().completed, stats().running) == (1, 1)  # nobody finds it, and it answers what it accepted
+            held.opened.set()
+            await answer
+            await unloading
+        assert (stats().completed, stats().running, stats().ready) == (2, 0, False)
+        await registry.load("held")
+        assert (stats().completed, stats().ready) == (2, True)
+        await registry.get("held").infer(x)
+        await registry.load("held")
+        assert (stats().completed, stats().ready) == (3, True)
+        await registry.get("held").infer(x)
+    assert (stats().completed, stats().ready) == (4, False)
+    assert not registry._serving
 
 
 @pytest.mark.asyncio

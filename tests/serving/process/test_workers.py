@@ -63,12 +63,20 @@ def workers(server: ServerProcess) -> list[dict[str, Any]]:
     return [worker for worker in numbers["workers"] if worker["ready"]]
 
 
+def completed(server: ServerProcess) -> int:
+    models = httpx.get(f"{server.url}/stats", timeout=LOST).json()["models"]
+    return sum(model["stats"]["completed"] for model in models)
+
+
 def test_the_one_that_replaces_a_killed_worker_listens_when_it_is_ready() -> None:
     with ServerProcess("tests.serving.clients:warming", "--workers", "2") as server:
         wait_for(lambda: len(workers(server)) == 2)
         before = {worker["process"] for worker in workers(server)}
         with Asking(server.url, "warming") as asking:
+            wait_for(lambda: len(asking.statuses) > 20)
+            told = completed(server)
             os.kill(min(before), signal.SIGKILL)
+            assert completed(server) >= told > 0  # what was told once stays
             wait_for(lambda: len({worker["process"] for worker in workers(server)} - {min(before)}) == 2)
             count = len(asking.statuses)
             wait_for(lambda: len(asking.statuses) > count + 20)
@@ -78,11 +86,15 @@ def test_the_one_that_replaces_a_killed_worker_listens_when_it_is_ready() -> Non
     assert 503 not in lost
 
 
-def test_hangup_renews_workers_and_no_request_is_lost() -> None:
+def test_hangup_renews_workers_and_neither_a_request_nor_a_count_is_lost() -> None:
     with ServerProcess("tests.serving.clients:warming", "--workers", "2") as server:
         wait_for(lambda: len(workers(server)) == 2)
         before = {worker["process"] for worker in workers(server)}
         with Asking(server.url, "warming") as asking:
+            # One that is told to end by somebody else is replaced like one that dies.
+            os.kill(min(before), signal.SIGTERM)
+            wait_for(lambda: len({worker["process"] for worker in workers(server)} - {min(before)}) == 2)
+            before |= {worker["process"] for worker in workers(server)}
             server.process.send_signal(signal.SIGHUP)
 
             def are_new() -> bool:
@@ -92,12 +104,9 @@ def test_hangup_renews_workers_and_no_request_is_lost() -> None:
             wait_for(are_new)
         assert asking.statuses
         assert set(asking.statuses) == {200}
-
-        def completed() -> int:
-            models = httpx.get(f"{server.url}/stats", timeout=LOST).json()["models"]
-            return sum(model["stats"]["completed"] for model in models)
-
-        wait_for(lambda: completed() > 0)
+        # The new ones have told of all a moment later.
+        wait_for(lambda: completed(server) >= len(asking.statuses))
+        assert completed(server) == len(asking.statuses)
 
 
 def test_hangup_of_a_single_process_answers_what_was_accepted() -> None:
