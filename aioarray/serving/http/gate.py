@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ..._base.errors import QueueFullError
 from .failures import Failure, error_response, failure_of, path_of
+from .traffic import Share
 
 if TYPE_CHECKING:
     from .state import ServerState
@@ -98,85 +99,54 @@ class Gate:
             reason = f"the body has {claimed} bytes, and {limits.max_body} are allowed"
             await self._refuse(Failure(413, reason), scope, receive, send)
             return
-        body = _Body(self._state, receive)
-        scope["aioarray.charge"] = body.charge
+        share = Share(traffic, limits)
+        scope["aioarray.charge"] = share.charge
         try:
-            body.check_room(claimed, 1)
+            share.check_room(claimed, 1)
             self._state.check_room(path)
         except QueueFullError as error:
             await self._refuse(failure_of(error), scope, receive, send)
             return
         start = time.perf_counter()
         try:
-            await self._run(scope, body.receive, send)
+            await self._run(scope, _Body(share, receive).receive, send)
         finally:
-            body.close()
+            share.close()
             traffic.seconds.add(time.perf_counter() - start)
 
     async def _run(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def counting(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._count(message["status"])
+                self._state.traffic.answered(message["status"])
             await send(message)
 
         await self._app(scope, receive, counting)
 
     async def _refuse(self, failure: Failure, scope: Scope, receive: Receive, send: Send) -> None:
         self._state.traffic.refused += 1
-        self._count(failure.status)
+        self._state.traffic.answered(failure.status)
         response = error_response(path_of(scope), failure)
         if failure.status == 401:
             response.headers["www-authenticate"] = "Bearer"
         await response(scope, receive, send)
 
-    def _count(self, status: int) -> None:
-        answers = self._state.traffic.answers
-        answers[status] = answers.get(status, 0) + 1
-
 
 class _Body:
     """The body of a request, charged as it comes: a client that only says it will send something takes no room."""
 
-    def __init__(self, state: ServerState, receive: Receive) -> None:
-        self._state = state
+    def __init__(self, share: Share, receive: Receive) -> None:
+        self._share = share
         self._receive = receive
-        self._bytes = 0
         self._whole = False
-
-    def check_room(self, size: int, requests: int) -> None:
-        """``QueueFullError`` unless there is room for so many more bytes, and for so many more requests."""
-        traffic, limits = self._state.traffic, self._state.limits
-        others = traffic.bytes - self._bytes
-        if traffic.running + requests > limits.max_concurrency or (others and traffic.bytes + size > limits.max_bytes):
-            raise QueueFullError(
-                f"{traffic.running} requests of {traffic.bytes} bytes are being answered, and no more are allowed",
-                retry_after=1.0,
-            )
 
     async def receive(self) -> Message:
         """The next part."""
         message = await self._receive()
         if message["type"] == "http.request":
             size, last = len(message.get("body", b"")), not message.get("more_body", False) and not self._whole
-            self.charge(size, int(last))
+            self._share.charge(size, int(last))
             self._whole = self._whole or last
         return message
-
-    def charge(self, size: int, requests: int = 0) -> None:
-        """Count so many more bytes, and requests that are whole. ``QueueFullError`` where there is no room for them."""
-        try:
-            self.check_room(size, requests)
-        except QueueFullError:
-            self._state.traffic.refused += 1
-            raise
-        self._bytes += size
-        self._state.traffic.bytes += size
-        self._state.traffic.running += requests
-
-    def close(self) -> None:
-        """The request is answered."""
-        self._state.traffic.bytes -= self._bytes
-        self._state.traffic.running -= self._whole
 
 
 def _host(headers: Iterable[tuple[bytes, bytes]]) -> str:

@@ -9,7 +9,6 @@ from starlette.responses import JSONResponse, Response
 
 import aioarray as aio
 
-from ..._base.errors import InvalidInputError
 from ..models import tensors
 from ..models.description import configuration
 from . import protocol
@@ -18,6 +17,7 @@ from .bodies import read_body
 from .disconnect import cancel_on_disconnect
 from .failures import RefusedError
 from .gate import LIVE_PATHS, READY_PATHS
+from .inference import infer
 from .routes import OBJECT, add_route, content, off_loop, refusals
 from .snapshot import model_statistics
 from .state import client_of
@@ -25,7 +25,6 @@ from .state import client_of
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from ..models.model import Model
     from .snapshot import Numbers
     from .state import ServerState
 
@@ -158,23 +157,13 @@ class _Handlers:
         header_length = request.headers.get(LENGTH_HEADER)
         asked = await off_loop(len(body), protocol.read, body, header_length, state.limits.max_json, check)
 
-        async def compute(model: Model) -> Response:
-            wanted = {output.name for output in asked.outputs or ()}
-            if not wanted <= model.outputs.keys():
-                unknown = sorted(wanted - model.outputs.keys())[0][:60]
-                raise InvalidInputError(f"{name}: there is no output {unknown!r}; it has {list(model.outputs)}")
-            outputs = await model.infer(
-                asked.inputs,
-                timeout=state.limits.time_for(asked.timeout),
-                priority=model.priority_of(asked.priority),
-                client=client_of(request),
-            )
-            size = sum(array.nbytes for array in outputs.values())
-            names = list(model.outputs)
-            written, headers = await off_loop(size, protocol.write, model.name, model.version, asked, names, outputs)
-            return Response(written, 200, headers)
-
-        return await cancel_on_disconnect(request, lambda: state.call(name, version, compute))
+        timeout, client = asked.timeout, client_of(request)
+        model, outputs = await cancel_on_disconnect(
+            request, lambda: infer(state, name, version, asked, timeout, client)
+        )
+        size, names = sum(array.nbytes for array in outputs.values()), list(model.outputs)
+        written, headers = await off_loop(size, protocol.write, model.name, model.version, asked, names, outputs)
+        return Response(written, 200, headers)
 
     async def index(self, request: Request) -> Response:
         """The models that there are, and their states."""

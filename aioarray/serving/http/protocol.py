@@ -19,7 +19,7 @@ from ..models import tensors
 from .binary import LENGTH_HEADER, from_bytes, split, to_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..models.tensors import HostArray
 
@@ -64,10 +64,10 @@ def read(body: bytes, header_length: str | None, max_json: int, check: Check | N
             "data"
         )
     content = read_json(text)
-    parameters = _parameters(content, "the request")
+    parameters = read_parameters(content, "the request")
     if not isinstance(content.get("inputs"), list):
         raise InvalidInputError("the request has no list of inputs")
-    _check_count(content["inputs"], "inputs")
+    check_count(content["inputs"], "inputs")
     inputs: dict[str, HostArray] = {}
     position = 0
     for place, entry in enumerate(content["inputs"]):
@@ -83,8 +83,8 @@ def read(body: bytes, header_length: str | None, max_json: int, check: Check | N
         inputs,
         _read_outputs(content.get("outputs"), binary),
         binary,
-        _natural(parameters, "priority", "the request"),
-        _timeout(parameters),
+        read_natural(parameters, "priority", "the request"),
+        read_timeout(parameters),
     )
 
 
@@ -144,8 +144,8 @@ def _read_tensor(
     shape = tensors.read_shape(entry.get("shape"), where)
     if check is not None:
         check(name, datatype, shape)
-    parameters = _parameters(entry, where)
-    size = _natural(parameters, "binary_data_size", where)
+    parameters = read_parameters(entry, where)
+    size = read_natural(parameters, "binary_data_size", where)
     try:
         if size is None:
             return tensors.from_json(entry.get("data"), datatype, shape, where), position
@@ -166,17 +166,18 @@ def _read_outputs(entries: object, binary: bool) -> tuple[Requested, ...] | None
         return None
     if not isinstance(entries, list):
         raise InvalidInputError("outputs is not a list")
-    _check_count(entries, "outputs")
+    check_count(entries, "outputs")
     asked: dict[str, Requested] = {}
     for place, entry in enumerate(entries):
         name, where = _name(entry, f"outputs[{place}]")
         if name in asked:
             raise InvalidInputError(f"{where}: there are two outputs of this name")
-        asked[name] = Requested(name, _flag(_parameters(entry, where), "binary_data", where, binary))
+        asked[name] = Requested(name, _flag(read_parameters(entry, where), "binary_data", where, binary))
     return tuple(asked.values())
 
 
-def _check_count(entries: list[Any], what: str) -> None:
+def check_count(entries: Sequence[Any], what: str) -> None:
+    """``InvalidInputError`` if there are too many inputs or outputs."""
     if len(entries) > MAX_TENSORS:
         raise InvalidInputError(f"there are {len(entries)} {what}; at most {MAX_TENSORS} are allowed")
 
@@ -190,7 +191,8 @@ def _name(entry: object, where: str) -> tuple[str, str]:
     return name, f"{where} ({name[:60]!r})"
 
 
-def _parameters(entry: dict[str, Any], where: str) -> dict[str, Any]:
+def read_parameters(entry: dict[str, Any], where: str) -> dict[str, Any]:
+    """The parameters of a request, an input or an output; refuses those of extensions that are not here."""
     parameters = entry.get("parameters")
     if parameters is None:
         return {}
@@ -215,7 +217,8 @@ def _flag(parameters: dict[str, Any], name: str, where: str, default: bool) -> b
     return value
 
 
-def _natural(parameters: dict[str, Any], name: str, where: str) -> int | None:
+def read_natural(parameters: dict[str, Any], name: str, where: str) -> int | None:
+    """A parameter that is an integer of 0 or more; None if it is not there."""
     value = parameters.get(name)
     if value is None:
         return None
@@ -224,7 +227,7 @@ def _natural(parameters: dict[str, Any], name: str, where: str) -> int | None:
     return value
 
 
-def _timeout(parameters: dict[str, Any]) -> float | None:
-    """The protocol's own extension counts in microseconds; 0 means none."""
-    microseconds = _natural(parameters, "timeout", "the request")
+def read_timeout(parameters: dict[str, Any]) -> float | None:
+    """The request's own time limit in seconds: the protocol's extension counts in microseconds; 0 means none."""
+    microseconds = read_natural(parameters, "timeout", "the request")
     return microseconds / 1e6 if microseconds else None

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from ..._base.errors import NotServingError
-from ..batching.statistics import SECONDS, Histogram
 from ..models.registry import NotReadyError, UnknownModelError
+from .traffic import Traffic
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Hashable
@@ -21,17 +21,6 @@ if TYPE_CHECKING:
     from .watchdog import Watchdog
 
 T = TypeVar("T")
-
-
-@dataclass(slots=True)
-class Traffic:
-    """What passes a server's gate. Loop thread only."""
-
-    running: int = 0  # requests whose bodies are whole, and that are not answered
-    bytes: int = 0  # of bodies, as far as they have come
-    refused: int = 0
-    answers: dict[int, int] = field(default_factory=dict)  # status -> count
-    seconds: Histogram = field(default_factory=lambda: Histogram(SECONDS))
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,8 +46,12 @@ class ServerState:
         _, *parts = path.split("/")
         if parts[:2] != ["v2", "models"] or parts[-1] != "infer" or len(parts) not in (4, 6):
             return
+        self.check_room_of(parts[2], parts[4] if len(parts) == 6 else None)
+
+    def check_room_of(self, name: str, version: str | None) -> None:
+        """``QueueFullError`` if this model turns every request away now."""
         try:
-            model = self.registry.get(parts[2], parts[4] if len(parts) == 6 else None)
+            model = self.registry.get(name, version)
         except (UnknownModelError, NotReadyError):
             return  # which the answer will tell
         if model.batcher is not None:
