@@ -56,7 +56,7 @@ CIRCLES: dict[tuple[str, str], str] = {
     ("aioarray/_engine/launch.py", "aioarray._engine.instruments"): "a launch carries what its observer noted",
 }
 # The wings of ``serving``, from the lowest; what is of no wing is between batching and models, or uses them all.
-SERVING_WINGS = ("batching", "models", "http", "process")
+SERVING_WINGS = ("batching", "models", "http", "grpc", "process")
 
 # (file, imported module) -> why this import has to wait for a call. A good reason is an optional package.
 LAZY_IMPORTS: dict[tuple[str, str], str] = {

@@ -101,7 +101,8 @@ def create_app(
     # FastAPI's own pages for reading the description load their scripts from elsewhere.
     app = FastAPI(title=title, version=aio.__version__, lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.registry = registry
-    app.state.server = state
+    # What a gRPC server beside it takes part in.
+    app.state.server, app.state.keys, app.state.numbers = state, keys, numbers
     # In the order in which addresses are looked for: the busiest first.
     app.include_router(openai_router(state))
     app.include_router(open_inference_router(state, numbers, manage=manage))

@@ -78,6 +78,10 @@ class Collector:
         for status, count in server["answers"].items():
             answers.add_metric([status], count)
         yield answers
+        codes = CounterMetricFamily("aioarray_grpc_responses", "Calls over gRPC by code.", labels=["code"])
+        for code, count in server["codes"].items():
+            codes.add_metric([code], count)
+        yield codes
         yield GaugeMetricFamily("aioarray_http_running", "POST requests that are being answered.", server["running"])
         seconds = HistogramMetricFamily("aioarray_http_seconds", "Seconds to answer a POST request.")
         add_histogram(seconds, (), self._numbers["http_seconds"])
