@@ -2,11 +2,13 @@
 
 A launch that follows one that runs may be given at once, so that the device goes on without a gap. One behind that has
 to wait until its turn is near: what is inside PJRT cannot be overtaken, nor dropped. Programs so short that launching
-takes as long as running may be further ahead, by ``AHEAD_SECONDS`` of work.
+takes as long as running may be further ahead, by ``AHEAD_SECONDS`` of work. Behind one that runs for ``LASTING_SECONDS``
+nothing is given ahead: the gap is small against that, and what is cancelled, or left at the end, is never launched.
 """
 
 from __future__ import annotations
 
+import math
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 from weakref import ref
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 # Longer than a thread needs to wake and launch the next one, by a factor of ten.
 AHEAD_SECONDS: Final = 1e-3
+# Fifty times as long as a busy thread may keep the GIL from the one that launches what follows.
+LASTING_SECONDS: Final = 0.25
 
 
 class Lookahead:
@@ -99,7 +103,10 @@ def _ahead(launch: Launch) -> tuple[bool, float]:
         if before is None:
             continue
         ahead = True
+        launch_class = before.program.launch_class
+        expected = 0.0 if launch_class is None else launch_class.expected
         if before.ahead:
-            launch_class = before.program.launch_class
-            lead = max(lead, before.lead + (0.0 if launch_class is None else launch_class.expected))
+            lead = max(lead, before.lead + expected)
+        elif expected >= LASTING_SECONDS:
+            lead = math.inf
     return ahead, lead

@@ -11,7 +11,7 @@ import pytest
 import aioarray as aio
 from aioarray._engine import priority, queue
 from aioarray._engine.cost import DEAR, LEVELS, QUICK, SHORT_SECONDS, TINY, LaunchClass, level_of
-from aioarray._engine.lookahead import AHEAD_SECONDS
+from aioarray._engine.lookahead import AHEAD_SECONDS, LASTING_SECONDS
 from aioarray._engine.queue import SWEEP
 from aioarray._engine.waiters import ThreadWaiter
 from aioarray._engine.window import CORES
@@ -185,6 +185,24 @@ def test_short_launches_are_given_ahead_by_a_millisecond_of_work() -> None:
             work.wait_for_launches(result + 1)
             work.results[result][0].finish()
         assert last.heard()
+
+
+def test_nothing_is_given_ahead_behind_what_runs_for_very_long() -> None:
+    long, short = FakeComputation(), FakeComputation()
+    with scheduler(window=16) as device:
+        (first,) = device.enqueue(lasting(LASTING_SECONDS, long), [ready()])
+        (second,) = device.enqueue(lasting(LASTING_SECONDS, long), [first])
+        pendings = [device.enqueue(program(short), [source])[0] for source in (first, second)]
+        assert (long.launches, short.launches) == (1, 0)
+        long.results[0][0].finish()
+        long.wait_for_launches(2)
+        short.wait_for_launches(1)
+        assert (long.launches, short.launches) == (2, 1)
+        long.results[1][0].finish()
+        short.wait_for_launches(2)
+        short.finish_all()
+        for pending in pendings:
+            wait_until_over(device, pending)
 
 
 def test_what_can_run_goes_before_what_cannot() -> None:
