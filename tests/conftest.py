@@ -24,6 +24,9 @@ pytest_plugins = ["pytest_aioarray", "pytester"]
 # SciPy and scikit-learn look at it when they are imported: the tests of consumers give them Arrays.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
+# The servers of tests are on this machine, whatever proxies the environment names.
+os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
+
 # No deadline: the first example of a new shape compiles and the next does not, which hypothesis calls flaky.
 hypothesis.settings.register_profile("aioarray", deadline=None)
 # Thirty times as many examples: `pytest tests/properties --hypothesis-profile=thorough`.

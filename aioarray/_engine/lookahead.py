@@ -2,8 +2,8 @@
 
 A launch that follows one that runs may be given at once, so that the device goes on without a gap. One behind that has
 to wait until its turn is near: what is inside PJRT cannot be overtaken, nor dropped. Programs so short that launching
-takes as long as running may be further ahead, by ``AHEAD_SECONDS`` of work. Behind one that runs for ``LASTING_SECONDS``
-nothing is given ahead: the gap is small against that, and what is cancelled, or left at the end, is never launched.
+takes as long as running may be further ahead, by ``AHEAD_SECONDS`` of work. Behind what runs for ``LASTING_SECONDS``
+nothing is given ahead: the gap is small against that, and what is cancelled, or left at the end, is not launched.
 """
 
 from __future__ import annotations

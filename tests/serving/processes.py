@@ -8,15 +8,25 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.serving.clients import LOST, httpx
+from tests.serving.clients import LOST, get
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Return once another process has come so far that ``condition()`` holds."""
+    end = time.monotonic() + LOST
+    while not condition():
+        assert time.monotonic() < end, "it did not come to pass"
+        time.sleep(0.02)
 
 
 class ServerProcess:
@@ -93,7 +103,7 @@ class ServerProcess:
 
     def stats(self, model: str) -> dict[str, Any]:
         """The numbers of a model's batcher."""
-        models = httpx.get(f"{self.url}/stats", timeout=LOST).json()["models"]
+        models = get(f"{self.url}/stats").json()["models"]
         (found,) = [entry["stats"] for entry in models if entry["name"] == model]
         numbers: dict[str, Any] = found
         return numbers

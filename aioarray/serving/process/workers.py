@@ -178,13 +178,15 @@ class Supervisor:
     def _end_all(self) -> int:
         everybody = self._everybody()
         for worker in everybody:
-            worker.tell_to_end(self._options.grace)
+            if not worker.end_by:
+                worker.tell_to_end(self._options.grace)
         for worker in everybody:
             worker.process.join(max(0.0, worker.end_by - time.monotonic()))
             if worker.process.is_alive():
                 worker.process.kill()
                 worker.process.join()
-            if worker.process.exitcode:
+            # The signal itself ends one that has not got to the point of handling it, or is past that.
+            if worker.process.exitcode not in (0, -signal.SIGTERM):
                 self._status = self._status or FAILED
         os.close(self._reader)
         os.close(self._writer)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.serving.clients import LOST, httpx, tensor
+from tests.serving.clients import LOST, post, tensor
 from tests.serving.processes import ServerProcess
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def render(address: str, folder: Path, width: int) -> str:
 def test_state(server: ServerProcess, tmp_path: Path, width: int) -> None:
     for _ in range(3):
         body = {"inputs": [tensor([1, 2, 3], (1, 3))]}
-        assert httpx.post(f"{server.url}/v2/models/affine/infer", json=body, timeout=LOST).status_code == 200
+        assert post(f"{server.url}/v2/models/affine/infer", json=body).status_code == 200
     page = render(f"{server.url}/", tmp_path, width)
     assert '<span id="state" class="state good">ready</span>' in page
     assert page.count('<section class="card">') == 4  # the models, and the loop's lag

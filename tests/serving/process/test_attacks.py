@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.serving.clients import LOST, httpx, tensor
+from tests.serving.clients import LOST, get, head, httpx, post, tensor
 from tests.serving.processes import ServerProcess
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ def status_of(client: socket.socket) -> int | None:
 
 def is_answered(server: ServerProcess) -> None:
     """Another client gets its answers on a new connection."""
-    assert httpx.get(f"{server.url}/v2/health/live", timeout=LOST).status_code == 200
-    assert httpx.post(f"{server.url}/v2/models/double/infer", content=BODY, timeout=LOST).status_code == 200
+    assert get(f"{server.url}/v2/health/live").status_code == 200
+    assert post(f"{server.url}/v2/models/double/infer", content=BODY).status_code == 200
 
 
 def send_until_refused(client: socket.socket, piece: bytes, most: int) -> int:
@@ -221,11 +221,11 @@ def test_a_name_that_leads_here_from_elsewhere(server: ServerProcess) -> None:
 
 def test_probes(server: ServerProcess) -> None:
     ask: Callable[..., httpx.Response]
-    for ask in (httpx.get, httpx.head):
+    for ask in (get, head):
         for path in ("/v2/health/live", "/v2/health/ready", "/healthz", "/livez", "/readyz"):
             answer = ask(f"{server.url}{path}", timeout=LOST)
             assert answer.status_code == 200, path
-            assert bool(answer.content) == (ask is httpx.get)
+            assert bool(answer.content) == (ask is get)
 
 
 def test_texts_that_are_none_are_not_parsed(server: ServerProcess) -> None:
@@ -234,7 +234,7 @@ def test_texts_that_are_none_are_not_parsed(server: ServerProcess) -> None:
     entry = {"name": "x", "shape": [count], "datatype": "BYTES", "parameters": {"binary_data_size": 4 * count}}
     header = json.dumps({"inputs": [entry]}).encode()
     before = server.memory()
-    answer = httpx.post(
+    answer = post(
         f"{server.url}/v2/models/double/infer",
         content=header + bytes(4 * count),
         headers={"Inference-Header-Content-Length": str(len(header))},

@@ -9,14 +9,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.serving.clients import LOST, httpx, tensor
-from tests.serving.processes import ROOT, ServerProcess
+from tests.serving.clients import LOST, get, httpx, post, tensor
+from tests.serving.processes import ROOT, ServerProcess, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,12 +37,6 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(cache: Path) -> Iterator[ServerProcess]:
     with ServerProcess("tests.serving.clients:several", "--buckets", "1,4", "--cache-dir", str(cache)) as process:
         yield process
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + LOST
-    while not condition():
-        assert time.monotonic() < end, "it did not come to pass"
 
 
 def test_tells_what_it_compiles_and_where_it_is(server: ServerProcess) -> None:
@@ -114,7 +107,7 @@ def test_clients_that_vanish_are_not_computed_for() -> None:
         assert stats["completed"] + stats["cancelled"] == before + CLIENTS
         # Without that all of them would be computed; those that ran did before the others went.
         assert stats["batches"] < CLIENTS / 4
-        assert httpx.post(f"{server.url}/v2/models/slow/infer", json=ROW, timeout=LOST).status_code == 200
+        assert post(f"{server.url}/v2/models/slow/infer", json=ROW).status_code == 200
         assert server.stats("slow")["batches"] == stats["batches"] + 1
 
 
@@ -123,18 +116,22 @@ def test_sigterm_under_load_answers_what_was_accepted() -> None:
     with ServerProcess("tests.serving.clients:slow", "--grace", "60") as server, ThreadPoolExecutor(count) as pool:
         url = f"{server.url}/v2/models/slow/infer"
         before = server.stats("slow")["accepted"]
-        answers = [pool.submit(httpx.post, url, json=ROW, timeout=LOST) for _ in range(count)]
+        answers = [pool.submit(post, url, json=ROW) for _ in range(count)]
         wait_for(lambda: server.stats("slow")["accepted"] == before + count)
         assert server.stats("slow")["completed"] < before + count
         assert server.stop() == 0, server.lines
         assert [answer.result().status_code for answer in answers] == [200] * count
         with pytest.raises(httpx.ConnectError):
-            httpx.get(f"{server.url}/v2/health/live")
+            get(f"{server.url}/v2/health/live")
 
 
-def test_sigterm_while_models_compile_ends_at_once() -> None:
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [((), "never starts"), (("--workers", "2"), "starting 2 workers"), (("--workers", "2"), "never starts")],
+)
+def test_sigterm_while_it_starts_ends_it_at_once(arguments: tuple[str, ...], line: str) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "aioarray", "serve", "tests.serving.clients:never", "--port", "0"],
+        [sys.executable, "-m", "aioarray", "serve", "tests.serving.clients:never", "--port", "0", *arguments],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -142,7 +139,7 @@ def test_sigterm_while_models_compile_ends_at_once() -> None:
     )
     assert process.stdout is not None
     with process.stdout:
-        while "never starts" not in process.stdout.readline():
+        while line not in process.stdout.readline():
             assert process.poll() is None
         process.send_signal(signal.SIGTERM)
         assert process.wait(LOST) == 0, process.stdout.read()
@@ -154,7 +151,7 @@ def told_by_both(server: ServerProcess, holds: Callable[[dict[str, Any]], bool])
 
     def both() -> bool:
         try:
-            numbers = httpx.get(f"{server.url}/stats", timeout=LOST).json()
+            numbers = get(f"{server.url}/stats").json()
         except httpx.TransportError:
             return False  # a connection that one had taken that is dead now
         if numbers["server"]["ready"] and len(numbers["workers"]) == 2 and holds(numbers):
@@ -175,7 +172,7 @@ def test_a_killed_worker_is_replaced_and_what_it_has_counted_stays() -> None:
     with ServerProcess("tests.serving.clients:double", "--workers", "2") as server:
         before = told_by_both(server, lambda numbers: True)
         for _ in range(20):
-            assert httpx.post(f"{server.url}/v2/models/double/infer", json=body, timeout=LOST).status_code == 200
+            assert post(f"{server.url}/v2/models/double/infer", json=body).status_code == 200
         told_by_both(server, lambda numbers: completed(numbers) == 20)
         victim = min(before)
         os.kill(victim, signal.SIGKILL)
@@ -183,7 +180,7 @@ def test_a_killed_worker_is_replaced_and_what_it_has_counted_stays() -> None:
             server, lambda numbers: numbers["server"]["process"] != victim and completed(numbers) == 20
         )
         assert len(after - before) == 1
-        metrics = httpx.get(f"{server.url}/metrics", timeout=LOST).text
+        metrics = get(f"{server.url}/metrics").text
         labels = 'model="double",outcome="completed",version="1"'
         assert f"aioarray_requests_total{{{labels}}} 20.0" in metrics
         assert "aioarray_workers 2.0" in metrics

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from aioarray.__main__ import main
-from tests.serving.clients import LOST, httpx, tensor
+from tests.serving.clients import LOST, get, httpx, post, tensor
 from tests.serving.processes import ServerProcess
 
 if TYPE_CHECKING:
@@ -48,12 +48,10 @@ def test_a_certificate_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_addresses_behind_a_proxy() -> None:
     arguments = ("--root-path", "/models/", "--api-key", "secret")
     with ServerProcess("tests.serving.clients:double", *arguments) as server:
-        assert httpx.get(f"{server.url}/livez", timeout=LOST).status_code == 200
-        refused = httpx.post(f"{server.url}/v1/embeddings", json={}, timeout=LOST)
+        assert get(f"{server.url}/livez").status_code == 200
+        refused = post(f"{server.url}/v1/embeddings", json={})
         assert (refused.status_code, refused.json()["error"]["code"]) == (401, "invalid_api_key")
         headers = {"X-API-Key": "secret"}
-        answer = httpx.post(f"{server.url}/v2/models/double/infer", json=BODY, headers=headers, timeout=LOST)
+        answer = post(f"{server.url}/v2/models/double/infer", json=BODY, headers=headers)
         assert answer.status_code == 200
-        assert httpx.get(f"{server.url}/openapi.json", headers=headers, timeout=LOST).json()["servers"] == [
-            {"url": "/models"}
-        ]
+        assert get(f"{server.url}/openapi.json", headers=headers).json()["servers"] == [{"url": "/models"}]

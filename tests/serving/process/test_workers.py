@@ -7,30 +7,19 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-from tests.serving.clients import LOST, httpx, tensor
-from tests.serving.processes import ROOT, ServerProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from tests.serving.clients import LOST, get, httpx, post, tensor
+from tests.serving.processes import ROOT, ServerProcess, wait_for
 
 pytestmark = [
     pytest.mark.timeout(300),
     pytest.mark.skipif(sys.platform == "win32", reason="these signals are not there"),
 ]
 ROW = {"inputs": [tensor([1], (1, 1))]}
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + LOST
-    while not condition():
-        assert time.monotonic() < end, "it did not come to pass"
-        time.sleep(0.02)
 
 
 class Asking:
@@ -43,9 +32,9 @@ class Asking:
         self._thread = threading.Thread(target=self._ask)
 
     def _ask(self) -> None:
-        while not self._stop.is_set():
+        while not self._stop.wait(0.005):  # the workers that start need the cores, too
             try:
-                self.statuses.append(httpx.post(self._url, json=ROW, timeout=LOST).status_code)
+                self.statuses.append(post(self._url, json=ROW).status_code)
             except httpx.TransportError as error:
                 self.statuses.append(type(error).__name__)
 
@@ -59,12 +48,12 @@ class Asking:
 
 
 def workers(server: ServerProcess) -> list[dict[str, Any]]:
-    numbers: dict[str, Any] = httpx.get(f"{server.url}/stats", timeout=LOST).json()
+    numbers: dict[str, Any] = get(f"{server.url}/stats").json()
     return [worker for worker in numbers["workers"] if worker["ready"]]
 
 
 def completed(server: ServerProcess) -> int:
-    models = httpx.get(f"{server.url}/stats", timeout=LOST).json()["models"]
+    models = get(f"{server.url}/stats").json()["models"]
     return sum(model["stats"]["completed"] for model in models)
 
 
@@ -112,9 +101,7 @@ def test_hangup_renews_workers_and_neither_a_request_nor_a_count_is_lost() -> No
 def test_hangup_of_a_single_process_answers_what_was_accepted() -> None:
     with ServerProcess("tests.serving.clients:slow") as server, ThreadPoolExecutor(3) as pool:
         before = server.stats("slow")["accepted"]
-        answers = [
-            pool.submit(httpx.post, f"{server.url}/v2/models/slow/infer", json=ROW, timeout=LOST) for _ in range(3)
-        ]
+        answers = [pool.submit(post, f"{server.url}/v2/models/slow/infer", json=ROW) for _ in range(3)]
         wait_for(lambda: server.stats("slow")["accepted"] == before + 3)
         assert server.stop(signal.SIGHUP) == 0
         assert [answer.result().status_code for answer in answers] == [200] * 3
@@ -134,8 +121,8 @@ def test_the_grace_time_is_kept_where_a_thread_hangs() -> None:
             if line.startswith("ready at "):
                 break
         url = line.removeprefix("ready at ").strip()
-        answer = pool.submit(httpx.post, f"{url}/v2/models/hanging/infer", json=ROW, timeout=LOST)
-        wait_for(lambda: httpx.get(f"{url}/stats", timeout=LOST).json()["models"][0]["stats"]["running"] == 1)
+        answer = pool.submit(post, f"{url}/v2/models/hanging/infer", json=ROW)
+        wait_for(lambda: get(f"{url}/stats").json()["models"][0]["stats"]["running"] == 1)
         process.send_signal(signal.SIGTERM)
         assert process.wait(LOST) == 3
         assert "something hangs, and is given up" in process.stdout.read()
