@@ -17,7 +17,7 @@ import grpc
 
 import aioarray as aio
 
-from ..._base.errors import InvalidInputError
+from ..._base.errors import InvalidInputError, QueueFullError
 from ..http import protocol
 from ..http.failures import Failure, RefusedError, failure_of
 from ..http.inference import infer
@@ -41,8 +41,11 @@ if TYPE_CHECKING:
 # A client that sends its message, or reads its answer, slower than this is given up.
 READ_SECONDS: Final = 60.0
 WRITE_SECONDS: Final = 60.0
+# gRPC takes a whole message before it tells of it. Those that are not there after so long need a place, of which there
+# are as many as messages of the largest size have room: memory is bounded, and quick clients do not notice slow ones.
+SLOW_SECONDS: Final = 1.0
 # Streams that are open at once, and requests of one that are under way: further ones are not read before.
-MAX_STREAMS: Final = 1024
+MAX_STREAMS: Final = 256
 WINDOW: Final = 64
 
 Requests: TypeAlias = AsyncIterator[bytes]
@@ -66,6 +69,8 @@ class InferenceService(grpc.GenericRpcHandler):  # type: ignore[misc, unused-ign
         self._keys = keys
         self._numbers = numbers
         self._receiving = 0  # calls whose messages are not there yet
+        self._slow = 0  # ... for long
+        self._places = max(1, state.limits.max_bytes // state.limits.max_body)
         self._streams = 0
         self.health: Health = Health(state)
         self._methods: dict[str, Method] = {
@@ -142,16 +147,33 @@ class InferenceService(grpc.GenericRpcHandler):  # type: ignore[misc, unused-ign
             share.close()
 
     async def _read(self, requests: Requests) -> bytes:
+        loop, is_slow = asyncio.get_running_loop(), False
+
+        def slow() -> None:
+            nonlocal is_slow
+            if self._slow >= self._places:
+                limit.reschedule(loop.time())
+                return
+            is_slow = True
+            self._slow += 1
+            limit.reschedule(loop.time() + READ_SECONDS)
+
+        timer = loop.call_later(SLOW_SECONDS, slow)
         self._receiving += 1
         try:
-            async with asyncio.timeout(READ_SECONDS):
+            async with asyncio.timeout(None) as limit:
                 return await anext(requests)
         except StopAsyncIteration:
             raise InvalidInputError("the call has no message") from None
         except TimeoutError:
-            raise RefusedError(408, f"the message did not come within {READ_SECONDS:g} s") from None
+            if is_slow:
+                raise RefusedError(408, f"the message did not come within {READ_SECONDS:g} s") from None
+            reason = f"{self._slow} messages are being sent slowly, and no more are allowed; send smaller ones"
+            raise QueueFullError(reason, retry_after=1.0) from None
         finally:
+            timer.cancel()
             self._receiving -= 1
+            self._slow -= is_slow
 
     async def _write(self, context: Any, answer: bytes) -> None:
         try:

@@ -57,7 +57,7 @@ class Calls:
             await call
         except grpc.aio.AioRpcError as error:
             self.details = error.details() or ""
-            self.trailer = dict(error.trailing_metadata() or ())
+            self.trailer = dict(map(tuple, error.trailing_metadata() or ()))
         code: grpc.StatusCode = await call.code()
         return code
 

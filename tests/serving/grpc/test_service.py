@@ -325,10 +325,11 @@ async def test_a_stream_that_is_cancelled_takes_its_requests_along() -> None:
 
 
 async def test_a_message_that_does_not_come_and_an_answer_that_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "SLOW_SECONDS", 0.05)
     monkeypatch.setattr(service, "READ_SECONDS", 0.05)
     monkeypatch.setattr(service, "WRITE_SECONDS", 0.05)
     one = {"x": aio.ShapeDtype((1,), "float32")}
-    wide = Model("wide", lambda x: aio.zeros((x.shape[0], 1 << 20)), one, max_batch_size=1)
+    wide = Model("wide", lambda x: aio.zeros((x.shape[0], 1 << 23)), one, max_batch_size=1)
     async with calling([wide]) as (app, call):
         path = "/inference.GRPCInferenceService/ModelInfer"
         silent = call.channel.stream_stream(path)()
@@ -338,6 +339,19 @@ async def test_a_message_that_does_not_come_and_an_answer_that_is_not_read(monke
         traffic = app.state.server.traffic
         await until(lambda: traffic.codes.get("DEADLINE_EXCEEDED") == 2)
         assert traffic.running == 0
+
+
+async def test_only_so_many_messages_may_come_slowly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "SLOW_SECONDS", 0.05)
+    path = "/inference.GRPCInferenceService/ModelInfer"
+    async with calling([affine()], max_bytes=2000, max_body=1000) as (app, call):
+        silent = [call.channel.stream_stream(path)() for _ in range(5)]
+        traffic = app.state.server.traffic
+        await until(lambda: traffic.codes.get("RESOURCE_EXHAUSTED") == 3)
+        assert (await call("ModelInfer", good())).model_name == "affine"  # others do not notice
+        for each in silent:
+            each.cancel()
+        await until(lambda: sum(traffic.codes.values()) == 6)
 
 
 async def test_room_is_shared_with_http() -> None:
