@@ -36,9 +36,8 @@ hypothesis.settings.load_profile("aioarray")
 
 @pytest.fixture(scope="session")
 def disk_cache(pytestconfig: pytest.Config) -> DiskCache | None:
-    """Where executables are kept between runs; None where pytest keeps nothing."""
-    cache = getattr(pytestconfig, "cache", None)
-    return None if cache is None else executables.open_cache(cache.mkdir("executables"))
+    """Where executables are kept between runs, if anywhere."""
+    return executables.open_cache(pytestconfig)
 
 
 @pytest.fixture(scope="module", autouse=True)
