@@ -15,6 +15,7 @@ Every operation enqueues work for the device and returns at once with an ``Array
 """
 
 import importlib
+import importlib.util
 from math import e as e
 from math import inf as inf
 from math import nan as nan
@@ -77,7 +78,8 @@ else:
     __all__ = [
         *scalar_types.__all__,
         *_functions.__all__,
-        *_LAZY,
+        # `import *` takes all that is listed; a namespace without its package is not.
+        *(name for name in _LAZY if name != "onnx" or importlib.util.find_spec("onnx") is not None),
         *_LAZY_FUNCTIONS,
         "Array",
         "Device",

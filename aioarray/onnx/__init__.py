@@ -8,8 +8,11 @@ the model there: it runs as several programs, and values are waited for on anoth
 Needs the extra ``onnx``. Nothing in a file is trusted: see ``load``.
 """
 
-from ._graph import ValueInfo
-from ._load import load, load_sync
-from ._model import Model
+try:
+    from ._graph import ValueInfo
+    from ._load import load, load_sync
+    from ._model import Model
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(f"aio.onnx needs {error.name}: pip install 'aioarray[onnx]'", name=error.name) from error
 
 __all__ = ["Model", "ValueInfo", "load", "load_sync"]
