@@ -56,7 +56,7 @@ def contender(call: Call, size: str, library: str, names: dict[str, Any]) -> Cal
             return wait(plain())
 
     if library != OURS:
-        with contextlib.suppress(AttributeError, TypeError, NotImplementedError):
+        with contextlib.suppress(AttributeError, TypeError, ValueError, NotImplementedError):
             chosen()
             return chosen
         return None
