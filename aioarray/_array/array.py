@@ -10,12 +10,20 @@ import numpy as np
 
 from .. import _xla
 from .._base import dtypes
-from .._base.errors import TracedValueError
 from .._dispatch.exchange import host_value
 from .._dispatch.launch import launch
 from .._dispatch.operands import common_device, host_operand
 from .._dispatch.programs import Alias, find_program
-from .._dispatch.scalars import Numbers, checked_scalar, is_scalar, position_dtype, scalar_dtypes, scalar_operand
+from .._dispatch.scalars import (
+    NUMBERS,
+    NUMPY_SCALARS,
+    Numbers,
+    checked_scalar,
+    is_scalar,
+    position_dtype,
+    scalar_dtypes,
+    scalar_operand,
+)
 from .._engine import engine
 from .._graph import array_spec
 from .._ops import arithmetic, bitwise, comparison, masking, products
@@ -28,7 +36,7 @@ from .other_names import OtherNames, refuse_comparison
 from .pickling import forked_result
 from .temporaries import TEMPORARY, warn_if_lost
 from .tracing import Trace, tracing
-from .value import Value, replacing
+from .value import Value
 
 if TYPE_CHECKING:
     from .._base.dtypes import DType, Scalar
@@ -49,8 +57,8 @@ _Divmod: TypeAlias = "Callable[[Array, ArrayLike], tuple[Array, Array]]"
 _scheduler = engine.scheduler
 
 # Python numbers are weak operands; NumPy arrays and scalars keep their dtype. Anything else is left to its own class.
-_NUMBERS = frozenset({bool, int, float, complex})
-_OPERANDS = (*_NUMBERS, np.ndarray, np.generic)
+_NUMPY = (np.ndarray, np.generic)
+_OPERANDS = (*NUMBERS, *_NUMPY)
 
 
 def _unary_operator(definition: Definition[Node]) -> _Unary:
@@ -166,9 +174,6 @@ class Array(Value, OtherNames):
     __hash__: ClassVar[Callable[[Array], int]] = object.__hash__
     # NumPy's operators leave mixed operations to ours.
     __array_priority__ = 1000
-    # Set in the instances that stand for values inside jit.
-    _trace: ClassVar[Trace[Array] | None] = None
-
     # Copies
 
     def to_device(self, device: Device | str, /, *, stream: None = None) -> Array:
@@ -244,33 +249,6 @@ class Array(Value, OtherNames):
             return call(masking.setmask, (self, value, index), mode)
         static, arrays = self._parsed(index)
         return call(setitem, (self, value, *arrays), static, mode)
-
-    def _update(self, change: Callable[[], Array]) -> None:
-        """Take the value that ``change`` makes of the present one; again, if another thread updates it meanwhile."""
-        while True:
-            pending = self._pending  # first: what is seen to be ready meanwhile goes from there to the buffer
-            buffer = self._buffer
-            other = change()
-            with replacing:
-                if self._has(buffer, pending):
-                    self._replace(other)
-                    return
-
-    def _replace(self, other: Array) -> None:
-        if other._trace is not None:
-            raise TracedValueError(
-                f"update in place of an Array from outside of {other._trace.name!r}, which is being traced: it would "
-                "get no value. Take the array as an argument and return the updated one"
-            )
-        self._spec = other._spec
-        # In an order in which no other thread finds neither, which would mean that the array was deleted.
-        if other._pending is not None:
-            self._pending, self._buffer = other._pending, None
-        else:
-            self._buffer, self._pending = other._buffer, None
-        if self._spec.nbytes >= _xla.LARGE:
-            self._remains = getattr(other, "_remains", None)
-        self._awaited = other._awaited
 
     # What other libraries call
 
@@ -454,24 +432,53 @@ def binary(definition: Definition[Any], x1: ArrayLike, x2: ArrayLike, static: tu
 
 def _several(definition: Definition[Any], arrays: _Arrays, static: tuple[Any, ...]) -> Array:
     key: Any = tuple([x._spec for x in arrays if type(x) is Array])
-    if len(key) == len(arrays):
-        entry: FastEntry | None = definition.fast.get((key, static) if static else key)
-        if entry is not None and _scheduler.open:
-            buffers = [x._buffer for x in arrays if x._buffer is not None]  # type: ignore[union-attr]
-            if len(buffers) == len(arrays):
-                return Array(entry.spec, launch(entry, buffers))
+    if len(key) != len(arrays):
+        return _mixed(definition, arrays, static)
+    entry: FastEntry | None = definition.fast.get((key, static) if static else key)
+    if entry is not None and _scheduler.open:
+        buffers = [x._buffer for x in arrays if x._buffer is not None]  # type: ignore[union-attr]
+        if len(buffers) == len(arrays):
+            return Array(entry.spec, launch(entry, buffers))
     return _general(definition, arrays, static)  # type: ignore[no-any-return]
+
+
+def _mixed(definition: Definition[Any], arrays: _Arrays, static: tuple[Any, ...]) -> Array:
+    """``call`` with numbers, host arrays, and places that are left out."""
+    operands: Any = None  # Arrays, or None where one is left out
+    if _scheduler.open and tracing.recording is None:
+        operands = [_of_numpy(definition, x) if isinstance(x, _NUMPY) else x for x in arrays]
+        operands = _numbers.among([x._spec for x in operands if type(x) is Array], operands)
+    if operands is None:
+        return _general(definition, arrays, static)  # type: ignore[no-any-return]
+    key: Any = tuple([None if x is None else x._spec for x in operands])
+    entry: FastEntry | None = definition.fast.get((key, static) if static else key)
+    if entry is not None:
+        present = [x for x in operands if x is not None]
+        buffers = [x._buffer for x in present if x._buffer is not None]
+        if len(buffers) == len(present):
+            return Array(entry.spec, launch(entry, buffers))
+    return _general(definition, tuple(operands), static)  # type: ignore[no-any-return]
+
+
+def _of_numpy(definition: Definition[Any], value: Any) -> Array:
+    """A host array or NumPy's scalar as an operand; scalars are kept, as numbers are."""
+    return _numbers.strong(value) if type(value) in NUMPY_SCALARS else as_array(definition.name, value)
 
 
 def _with_number(definition: Definition[Any], x1: ArrayLike, x2: ArrayLike, static: tuple[Any, ...]) -> Array:
     """``binary`` where one of the operands is no Array: most often a Python number."""
-    array, number = (x1, x2) if type(x1) is Array else (x2, x1)
+    array, other = (x1, x2) if type(x1) is Array else (x2, x1)
     try:
-        if type(array) is Array and type(number) in _NUMBERS and _scheduler.open:
-            operand = _numbers.beside(array._spec, number)  # type: ignore[arg-type]
-            first, second = (array, operand) if array is x1 else (operand, array)
-            return binary(definition, first, second, static)
-        return _general(definition, (x1, x2), static)  # type: ignore[no-any-return]
+        operand: Array | None = None
+        if type(array) is Array and _scheduler.open:
+            if type(other) in NUMBERS:
+                operand = _numbers.beside(array._spec, other)  # type: ignore[arg-type]
+            elif isinstance(other, _NUMPY) and tracing.recording is None:
+                operand = _of_numpy(definition, other)
+        if operand is None:
+            return _mixed(definition, (x1, x2), static)
+        first, second = (array, operand) if array is x1 else (operand, array)
+        return binary(definition, first, second, static)
     except OverflowError:
         if definition.out_of_range is None or (type(x1) is int) is (type(x2) is int):
             raise

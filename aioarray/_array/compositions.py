@@ -6,6 +6,8 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
+import numpy as np
+
 from .._engine import engine
 from .._graph import Definition
 from .array import Array, call
@@ -51,19 +53,30 @@ def _fuse(function: Callable[P, R], arrays: tuple[str, ...], sequences: frozense
     dynamic_places = [place for place, name in enumerate(names) if name in dynamic]
     several = frozenset(place for place, name in enumerate(names) if name in sequences)
     static_places = [place for place, name in enumerate(names) if name not in dynamic]
-    # What is made of the arguments below, by those given by keyword, where the others are exactly the dynamic ones.
-    usual: dict[Any, tuple[Any, Any, Any]] = {}
-    usual_count = len(dynamic_places) if dynamic_places == list(range(len(dynamic_places))) else -1
+    # What the arguments given by position are.
+    kinds = [
+        (_SEQUENCE if parameter.name in sequences else _ARRAY) if parameter.name in dynamic else _OPTION
+        for parameter in signature.parameters.values()
+        if parameter.kind in _BY_PLACE
+    ]
+    leading = next((place for place, kind in enumerate(kinds) if kind != _ARRAY), len(kinds))
+    # What is made of the arguments below, by how they are given.
+    seen: dict[Any, tuple[Any, Any, Any, Any]] = {}
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-        key = None
         given: tuple[Any, ...] = args
-        if len(given) == usual_count and not [x for x in given if type(x) is not Array]:
-            key = _key(kwargs) if kwargs else ()
-            found = usual.get(key)
+        key: Any = None
+        operands: tuple[Any, ...] = given
+        if not kwargs and len(given) <= leading and not [x for x in given if type(x) is not Array]:
+            key = len(given)
+        else:
+            key, operands = _key(kinds, dynamic, given, kwargs)
+        if key is not None:
+            found = seen.get(key)
             if found is not None:
-                return call(definition, given, *found)  # type: ignore[no-any-return]
+                defaults, *rest = found
+                return call(definition, operands + defaults, *rest)  # type: ignore[no-any-return]
         arguments = arguments_of(given, kwargs)
         values: list[Any] = []
         # How many array arguments each dynamic parameter stands for; None for one that is no sequence.
@@ -73,6 +86,8 @@ def _fuse(function: Callable[P, R], arrays: tuple[str, ...], sequences: frozense
             if place in several and isinstance(value, (tuple, list)):
                 values.extend(value)
                 counts.append(len(value))
+            elif value is None:
+                counts.append(_LEFT_OUT)
             else:
                 values.append(value)
                 counts.append(None)
@@ -84,26 +99,67 @@ def _fuse(function: Callable[P, R], arrays: tuple[str, ...], sequences: frozense
                 value = tuple(value)
             static.append(value)
             marks.append(_mark(value))
-        rest = tuple(counts), tuple(static), tuple(marks)
-        if key is not None and len(usual) < _USUAL:
-            usual[key] = rest
+        rest = [tuple(counts), tuple(static), tuple(marks)]
+        if key is not None and len(seen) < _SEEN:
+            seen[key] = tuple(values[len(operands) :]), *rest
         return call(definition, tuple(values), *rest)  # type: ignore[no-any-return]
 
     return wrapper
 
 
-# How many combinations of static arguments are kept for a function.
-_USUAL = 64
+# How many ways of giving arguments are kept for a function.
+_SEEN = 64
+# The count of a parameter that is None.
+_LEFT_OUT = -1
+_BY_PLACE = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+# What a parameter is.
+_OPTION, _ARRAY, _SEQUENCE = range(3)
+_ARRAYS = frozenset({Array, bool, int, float, np.ndarray})
+# Options that are told apart by type and value.
+_SIMPLE = frozenset({int, bool, str, type(None)})
 
 
-def _key(kwargs: dict[str, Any]) -> Any:
-    """Keyword arguments that are few and simple, with what `_mark` tells apart; None of others."""
-    values = tuple(kwargs.values())
-    for value in values:
-        kind = type(value)
-        if kind is not int and kind is not bool and kind is not str and value is not None:
-            return None
-    return tuple(kwargs), values, tuple(map(type, values))
+def _key(
+    kinds: list[int], dynamic: set[str], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, tuple[Any, ...]]:
+    """How arguments are given, None where that is not simple; and those that are arrays."""
+    if len(args) > len(kinds):
+        return None, ()
+    marks: list[Any] = []
+    operands: list[Any] = []
+    for value, kind in zip(args, kinds, strict=False):
+        given = type(value)
+        if kind == _OPTION or value is None:
+            mark = _option_key(value)
+            if mark is None:
+                return None, ()
+            marks.append(mark)
+        elif given in _ARRAYS:
+            operands.append(value)
+            marks.append(Array)
+        elif (
+            kind == _SEQUENCE and (given is list or given is tuple) and not [x for x in value if type(x) not in _ARRAYS]
+        ):
+            operands.extend(value)
+            marks.append(len(value))
+        else:
+            return None, ()
+    for name, value in kwargs.items():
+        mark = None if name in dynamic else _option_key(value)
+        if mark is None:
+            return None, ()
+        marks.append((name, mark))
+    return tuple(marks), tuple(operands)
+
+
+def _option_key(value: Any) -> Any:
+    """The key of an option that is simple, or None."""
+    kind = type(value)
+    if kind in _SIMPLE:
+        return kind, value
+    if kind is tuple and not [x for x in value if type(x) is not int]:
+        return value
+    return None
 
 
 def _binder(signature: inspect.Signature) -> Callable[[tuple[Any, ...], dict[str, Any]], list[Any]]:
@@ -135,7 +191,7 @@ def _binder(signature: inspect.Signature) -> Callable[[tuple[Any, ...], dict[str
 def _body(function: Callable[..., Any], names: list[str], dynamic: set[str], *arguments: Any) -> Any:
     *nodes, counts, static, _ = arguments
     recording = _recording(function.__name__)
-    values = iter([None if node is None else TracedArray(recording, node) for node in nodes])
+    values = iter([TracedArray(recording, node) for node in nodes])
     sizes = iter(counts)
     constants = iter(static)
     positional: list[Any] = []
@@ -146,7 +202,10 @@ def _body(function: Callable[..., Any], names: list[str], dynamic: set[str], *ar
             value: Any = next(constants)
         else:
             size = next(sizes)
-            value = next(values) if size is None else [next(values) for _ in range(size)]
+            if size == _LEFT_OUT:
+                value = None
+            else:
+                value = next(values) if size is None else [next(values) for _ in range(size)]
         if parameters[name].kind is inspect.Parameter.KEYWORD_ONLY:
             keywords[name] = value
         else:

@@ -10,9 +10,10 @@ lost.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from .. import _xla
+from .._base.errors import TracedValueError
 from .._dispatch import copies
 from .._dispatch.operands import deleted_error
 from .._engine import Pending, engine, pass_ready, wait
@@ -21,7 +22,7 @@ from . import formatting, sync_reads
 from .remains import Remains
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     import numpy as np
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .._engine import Failure
     from .._graph import ArraySpec
     from .._xla import Buffer, Device
+    from .tracing import Trace
 
 # Held for a few instructions. Re-entrant, since what is replaced may be the last reference to something.
 replacing: Final = threading.RLock()
@@ -39,6 +41,9 @@ class Value:
 
     # Cleared in this order when an Array goes: `_remains` after what else holds the value.
     __slots__ = ("_awaited", "_buffer", "_pending", "_remains", "_spec")
+
+    # Set in the instances that stand for values inside jit.
+    _trace: ClassVar[Trace[Any] | None] = None
 
     _buffer: Buffer | None  # ready, or None
     _pending: Pending | None  # while it is not ready, or when it failed
@@ -188,6 +193,33 @@ class Value:
         if pending is None or self._pending is not None:
             return self._pending is pending and self._buffer is buffer
         return self._buffer is pending.buffer
+
+    def _update(self, change: Callable[[], Self]) -> None:
+        """Take the value that ``change`` makes of the present one; again, if another thread updates it meanwhile."""
+        while True:
+            pending = self._pending  # first: what is seen to be ready meanwhile goes from there to the buffer
+            buffer = self._buffer
+            other = change()
+            with replacing:
+                if self._has(buffer, pending):
+                    self._replace(other)
+                    return
+
+    def _replace(self, other: Self) -> None:
+        if other._trace is not None:
+            raise TracedValueError(
+                f"update in place of an Array from outside of {other._trace.name!r}, which is being traced: it would "
+                "get no value. Take the array as an argument and return the updated one"
+            )
+        self._spec = other._spec
+        # In an order in which no other thread finds neither, which would mean that the array was deleted.
+        if other._pending is not None:
+            self._pending, self._buffer = other._pending, None
+        else:
+            self._buffer, self._pending = other._buffer, None
+        if self._spec.nbytes >= _xla.LARGE:
+            self._remains = getattr(other, "_remains", None)
+        self._awaited = other._awaited
 
     def _operand(self, what: str) -> Buffer | Pending:
         pending = self._settle(what)

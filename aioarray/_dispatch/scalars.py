@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 A = TypeVar("A")
 
+NUMBERS = frozenset({bool, int, float, complex})
+# NumPy's scalars, which have a dtype of their own.
+NUMPY_SCALARS = frozenset({dtype.type for dtype in dtypes.ALL})
+
 # Entries of a `Numbers`. It is emptied when full: the numbers of a program's source are soon back.
 LIMIT = 4096
 
@@ -91,6 +95,32 @@ class Numbers(Generic[A]):
         dtype = dtypes.weak_dtype(dtypes.scalar_rank(value), spec.dtype)
         return self._keep(key, scalar_operand(value, dtype, spec.device))
 
+    def among(self, specs: Sequence[ArraySpec], values: Sequence[Any]) -> list[A | None] | None:
+        """``values``, of which some are arrays of ``specs``, with Python numbers as the operands they are beside these.
+
+        None where only ``scalar_dtypes`` can say what they are, or that they are wrong.
+        """
+        beside = _widest(specs)
+        operands = list(values)
+        others = 0
+        for place, value in enumerate(values):
+            if type(value) in NUMBERS:
+                if beside is None:
+                    return None
+                operands[place] = self.beside(beside, value)
+                others += 1
+            elif value is None:
+                others += 1
+        return operands if len(specs) + others == len(values) else None
+
+    def strong(self, value: np.generic) -> A:
+        """The operand that one of NumPy's scalars is beside any array."""
+        key = type(value), value.tobytes()
+        found = self._kept.get(key)
+        if found is not None:
+            return found
+        return self._keep(key, scalar_operand(value, dtypes.as_dtype(value.dtype), weak=False))  # type: ignore[arg-type]
+
     def position(self, index: int, device: Device | None) -> A:
         """The operand of an index that is known to be in range."""
         found = self._kept.get((index, device))
@@ -108,3 +138,16 @@ class Numbers(Generic[A]):
 def position_dtype(index: int) -> DType:
     """The dtype of an index as an operand."""
     return dtypes.int32 if index <= 0x7FFFFFFF else dtypes.int64
+
+
+def _widest(specs: Sequence[ArraySpec]) -> ArraySpec | None:
+    """The one of ``specs`` to whose dtype all others promote; None if there is none."""
+    widest = specs[0] if specs else None
+    for spec in specs:
+        if widest is not None and spec.dtype is not widest.dtype:
+            try:
+                dtype = dtypes.promote(spec.dtype, widest.dtype)
+            except TypeError:
+                return None
+            widest = widest if dtype == widest.dtype else spec if dtype == spec.dtype else None
+    return widest

@@ -174,12 +174,18 @@ def average(
     Array(1.25, dtype=float32)
     """
     place = axes_of("average", axis)
-    result, total = _average(x, weights, axis=place, keepdims=bool(keepdims))
-    return (result, total) if returned else result
+    if returned:
+        return _average_and_sum(x, weights, axis=place, keepdims=bool(keepdims))
+    return _average(x, weights, axis=place, keepdims=bool(keepdims))
 
 
 @fused
-def _average(x: ArrayLike, weights: ArrayLike | None, /, *, axis: Axes, keepdims: bool) -> tuple[Array, Array]:
+def _average(x: ArrayLike, weights: ArrayLike | None, /, *, axis: Axes, keepdims: bool) -> Array:
+    return _average_and_sum(x, weights, axis=axis, keepdims=keepdims)[0]
+
+
+@fused
+def _average_and_sum(x: ArrayLike, weights: ArrayLike | None, /, *, axis: Axes, keepdims: bool) -> tuple[Array, Array]:
     array = as_array("average", x)
     if weights is None:
         result = mean(array, axis=axis, keepdims=keepdims)

@@ -52,7 +52,7 @@ def test_an_array_in_place_of_a_static_argument_is_refused_each_time() -> None:
 
 
 def test_few_combinations_are_remembered_and_any_number_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compositions, "_USUAL", 2)
+    monkeypatch.setattr(compositions, "_SEEN", 2)
 
     @fused
     def times(x: aio.Array, /, *, factor: int = 1) -> aio.Array:
