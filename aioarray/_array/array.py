@@ -187,15 +187,6 @@ class Array(Value, OtherNames):
         spec = self._spec.on(target)
         return Array(spec, _xla.copy_to_device(self._buffer, spec, target))
 
-    def __copy__(self) -> Array:
-        copy = Array(self._spec, self._buffer if self._pending is None else self._pending, self._awaited)
-        if self._spec.nbytes >= _xla.LARGE:
-            copy._remains = getattr(self, "_remains", None)
-        return copy
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Array:
-        return self.__copy__()  # values do not change, so they are shared
-
     def __reduce__(self) -> tuple[Any, ...]:
         return restore, (self._host_value("pickling"),)
 
@@ -445,7 +436,7 @@ def _several(definition: Definition[Any], arrays: _Arrays, static: tuple[Any, ..
 def _mixed(definition: Definition[Any], arrays: _Arrays, static: tuple[Any, ...]) -> Array:
     """``call`` with numbers, host arrays, and places that are left out."""
     operands: Any = None  # Arrays, or None where one is left out
-    if _scheduler.open and tracing.recording is None:
+    if _scheduler.open:
         operands = [_of_numpy(definition, x) if isinstance(x, _NUMPY) else x for x in arrays]
         operands = _numbers.among([x._spec for x in operands if type(x) is Array], operands)
     if operands is None:
@@ -473,7 +464,7 @@ def _with_number(definition: Definition[Any], x1: ArrayLike, x2: ArrayLike, stat
         if type(array) is Array and _scheduler.open:
             if type(other) in NUMBERS:
                 operand = _numbers.beside(array._spec, other)  # type: ignore[arg-type]
-            elif isinstance(other, _NUMPY) and tracing.recording is None:
+            elif isinstance(other, _NUMPY):
                 operand = _of_numpy(definition, other)
         if operand is None:
             return _mixed(definition, (x1, x2), static)

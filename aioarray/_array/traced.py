@@ -189,7 +189,7 @@ class TracedArray(Array):
 
     __str__ = __repr__
 
-    def __copy__(self) -> Array:
+    def __copy__(self) -> TracedArray:
         return TracedArray(self._trace, self._node)
 
     def _replace(self, other: Array) -> None:

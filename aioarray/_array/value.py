@@ -106,6 +106,17 @@ class Value:
             raise TypeError("len() of an array of no dimensions")
         return self._spec.shape[0]
 
+    # Copies: values do not change, so they are shared
+
+    def __copy__(self) -> Self:
+        copy = type(self)(self._spec, self._buffer if self._pending is None else self._pending, self._awaited)
+        if self._spec.nbytes >= _xla.LARGE:
+            copy._remains = getattr(self, "_remains", None)
+        return copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.__copy__()
+
     # Waiting
 
     def __await__(self) -> Generator[Any, Any, Self]:
