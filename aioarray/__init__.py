@@ -28,7 +28,6 @@ from . import errors as errors
 from . import lax as lax
 from ._array import Array as Array
 from ._array.sync_reads import sync_reads as sync_reads
-from ._array.trees import register_tree_node as register_tree_node
 from ._base import other_names, scalar_types
 from ._base.config import default_dtypes as default_dtypes
 from ._base.scalar_types import *
@@ -42,6 +41,7 @@ from ._jit import jit as jit
 from ._jit import warmup as warmup
 from ._xla import Device as Device
 from ._xla import devices as devices
+from ._xla.trees import register_tree_node as register_tree_node
 
 newaxis = None
 __array_api_version__ = "2025.12"

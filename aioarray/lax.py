@@ -12,21 +12,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ._array import Array, Recording, TracedArray, tracing, trees
+from ._array import Array, Recording, TracedArray, tracing
 from ._base import dtypes
 from ._graph import Graph, Node, array_spec, input_node
 from ._jit.regions import Traced, close, difference, in_trace, nodes, trace_body
 from ._ops import lax
 from ._ops._primitives import add, less, select, subtract
 from ._ops._rules import CONVERT, broadcast_to, convert, promote, scalar
+from ._xla import trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ._array import ArrayLike
-    from ._array.trees import TreeDef
     from ._base.dtypes import DType
     from ._graph import ArraySpec
+    from ._xla.trees import TreeDef
 
 __all__ = ["cond", "fori_loop", "map", "scan", "switch", "while_loop"]
 

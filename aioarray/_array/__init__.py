@@ -3,6 +3,7 @@
 from .array import Array, ArrayLike, as_array, binary, call, enqueue, from_host, run, unary
 from .compositions import fused
 from .methods import bound_of, by_columns
+from .numbers import weak_number
 from .traced import Recording, TracedArray
 from .tracing import Trace, tracing
 
@@ -23,4 +24,5 @@ __all__ = [
     "run",
     "tracing",
     "unary",
+    "weak_number",
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
+from .._base.marks import mark
 from .._engine import engine
 from .._graph import Definition
 from .array import Array, call
@@ -98,7 +99,7 @@ def _fuse(function: Callable[P, R], arrays: tuple[str, ...], sequences: frozense
             if isinstance(value, list):
                 value = tuple(value)
             static.append(value)
-            marks.append(_mark(value))
+            marks.append(mark(value))
         rest = [tuple(counts), tuple(static), tuple(marks)]
         if key is not None and len(seen) < _SEEN:
             seen[key] = tuple(values[len(operands) :]), *rest
@@ -217,14 +218,6 @@ def _body(function: Callable[..., Any], names: list[str], dynamic: set[str], *ar
     if recording.captured:
         raise AssertionError(f"{function.__name__} closes over Arrays; it must take them as arguments")
     return tuple(outputs) if several else outputs[0]
-
-
-def _mark(value: Any) -> Any:
-    """What tells apart static values that are equal, but may mean different programs: 1 and True, 0.0 and -0.0."""
-    kind = type(value)
-    if kind is tuple:
-        return tuple(_mark(item) for item in value)
-    return (kind, str(value)) if kind is complex or (kind is float and value == 0.0) else kind
 
 
 def _recording(name: str) -> Recording:

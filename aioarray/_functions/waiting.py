@@ -13,9 +13,10 @@ import numpy as np
 from anyio.lowlevel import RunVar
 
 from .. import _xla
-from .._array import Array, from_host, trees
+from .._array import Array, from_host
 from .._dispatch.exchange import host_value
 from .._engine import HIGH_WATER, Callback, current_host, engine, wait_drained
+from .._xla import trees
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Generator, Iterable
@@ -77,7 +78,7 @@ async def to_host(tree: Any) -> Any:
     """
     leaves, structure = trees.flatten(tree)
     values = [await leaf.to_host() if isinstance(leaf, Array) else leaf for leaf in leaves]
-    return trees.unflatten(structure, values)
+    return structure.unflatten(values)
 
 
 def block_until_ready(tree: T) -> T:
@@ -194,7 +195,7 @@ async def device_put(tree: Any, device: _xla.Device | str | None = None) -> Any:
         else:
             limiter = _limiter() if value.nbytes >= _LARGE_BYTES else None
             results.append(await anyio.to_thread.run_sync(from_host, value, target, limiter=limiter))
-    return trees.unflatten(structure, results)
+    return structure.unflatten(results)
 
 
 def _limiter() -> anyio.CapacityLimiter:

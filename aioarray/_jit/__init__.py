@@ -2,9 +2,11 @@
 
 =============  ================================================================================
 ``function``   `jit`: the compiled function, and what a call of it does
-``signature``  which arguments are static or donated, and what arguments are called in messages
+``signature``  which parameters are static, donated or padded, and what arguments are called
+``arguments``  the arguments of a call, taken apart
 ``tracing``    from a Python function to a graph
-``entries``    what is kept for each combination of argument specs and static arguments
+``programs``   the programs of a function: found, built, run
+``buckets``    arguments padded to a few sizes
 ``donation``   arguments whose memory goes to the results
 ``objects``    what a method sees of its object
 ``regions``    functions as the bodies of branches and loops

@@ -5,21 +5,22 @@ Padding and cutting are copies on the host, queued like launches: there is nothi
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 
-from .._array import Array, as_array, enqueue, trees
+from .._array import Array, as_array, enqueue
 from .._base.buckets import LengthBuckets, Lengths, pad_into, resized
 from .._engine.host_program import host_program
 from .._graph import array_spec
-from .._xla import empty_aligned
+from .._xla import empty_aligned, trees
 from .shapes import ShapeDtype
 
 if TYPE_CHECKING:
+    import inspect
+
+    from .._graph import ArraySpec
     from .tracing import Traced
 
 # The names of axes, from the first on; or {axis: name}; or for a dict argument, such by its keys.
@@ -28,15 +29,12 @@ Axes: TypeAlias = Sequence[str | None] | Mapping[Any, Any]
 # For each result, the length that each axis has; "" for one that depends on none.
 Plan: TypeAlias = list[tuple[str, ...]]
 
-# Plans for cutting are kept for so many combinations of shapes.
-PLANS = 1024
 
+class Padding(NamedTuple):
+    """How the arguments of a call are padded."""
 
-class Padded(NamedTuple):
-    """The arguments of a call, padded."""
-
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
+    axes: list[dict[int, str]]  # which lengths the axes of each leaf and mask have
+    masks: list[str]  # the parameters that get one
     actual: Lengths
     sizes: Lengths  # the buckets
 
@@ -55,109 +53,99 @@ class Buckets:
         self._name = name
         self._buckets = LengthBuckets(name, buckets)
         self._axes = dict(axes or {})
-        self._masks = dict(masks or {})
-        self._positional = [
-            p.name
-            for p in parameters or ()
-            if p.kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        ]
+        self.masks = dict(masks or {})
         known = {p.name for p in parameters or ()}
-        for option, names in (("bucket_axes", self._axes), ("bucket_masks", self._masks)):
+        for option, names in (("bucket_axes", self._axes), ("bucket_masks", self.masks)):
             for argument in names:
                 if argument not in known:
                     raise ValueError(
                         f"jit: {option} names {argument!r}, but the parameters are {', '.join(sorted(known))}"
                     )
-        unknown = set(self._masks.values()) - self._buckets.sizes.keys()
+        unknown = set(self.masks.values()) - self._buckets.sizes.keys()
         if unknown:
             raise ValueError(f"jit: bucket_masks wants {', '.join(sorted(unknown))}, for which there are no buckets")
         if not self._axes:
             raise ValueError("jit: buckets need bucket_axes, which says what axes of what arguments have these lengths")
-        self._plans: dict[Any, Plan] = {}  # any thread
 
     # Before the call
 
-    def pad(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Padded:
-        """The arguments padded to the next sizes, and masks added. ``ValueError`` where no size is large enough."""
-        given = self._by_name(args, kwargs)
-        actual = self._lengths(given)
-        sizes = self._buckets.padded(actual)
-        padded = {
-            argument: _visit(value, self._axes[argument], lambda leaf, axes: _pad(self._name, leaf, axes, sizes))
-            for argument, value in given.items()
-        }
-        return self._replaced(args, kwargs, padded, actual, sizes)
+    def pad(
+        self, leaves: list[Any], places: list[tuple[str, tuple[Any, ...]]], padded: bool
+    ) -> tuple[list[Any], Padding]:
+        """The leaves of the arguments at ``places``, padded to the next sizes, and after them the masks.
 
-    def unpadded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Padded:
-        """The arguments as they are, with masks: what a call inside another trace takes."""
-        given = self._by_name(args, kwargs)
-        actual = self._lengths(given)
-        return self._replaced(args, kwargs, given, actual, actual)
-
-    def _lengths(self, given: dict[str, Any]) -> Lengths:
+        With ``padded=False`` they stay as they are: in a call inside another trace, and for the shapes of results.
+        Raises ``ValueError`` where no size is large enough.
+        """
+        axes = [
+            self._named(leaf, argument, path) if argument in self._axes else {}
+            for leaf, (argument, path) in zip(leaves, places, strict=True)
+        ]
         actual: Lengths = {}
-        for argument, value in given.items():
-            measure = functools.partial(self._measure, argument, actual)
-            _visit(value, self._axes[argument], measure)
-        return actual
+        for leaf, named, (argument, path) in zip(leaves, axes, places, strict=True):
+            if named:
+                where = f"argument {argument}{trees.path_text(path)}"
+                self._buckets.measure(actual, where, _shape(leaf), named.items())
+        sizes = self._buckets.padded(actual) if padded else actual
+        filled = [
+            _pad(self._name, leaf, resized(_shape(leaf), named.items(), sizes)) if named else leaf
+            for leaf, named in zip(leaves, axes, strict=True)
+        ]
+        masks = {parameter: bucket for parameter, bucket in self.masks.items() if bucket in actual}
+        for bucket in masks.values():
+            filled.append(np.arange(sizes[bucket]) < actual[bucket])
+            axes.append({0: bucket})
+        return filled, Padding(axes, list(masks), actual, sizes)
 
-    def _by_name(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        given = {**dict(zip(self._positional, args, strict=False)), **kwargs}
-        return {argument: given[argument] for argument in self._axes if argument in given}
-
-    def _replaced(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], values: dict[str, Any], actual: Lengths, sizes: Lengths
-    ) -> Padded:
-        positional = list(args)
-        keywords = dict(kwargs)
-        for argument, value in values.items():
-            if argument in keywords:
-                keywords[argument] = value
-            else:
-                positional[self._positional.index(argument)] = value
-        for argument, bucket in self._masks.items():
-            if bucket in actual:
-                keywords[argument] = np.arange(sizes[bucket]) < actual[bucket]
-        return Padded(tuple(positional), keywords, actual, sizes)
-
-    def _measure(self, argument: str, actual: Lengths, leaf: Any, axes: dict[int, str]) -> Any:
-        named = [(axis, bucket) for axis, bucket in axes.items() if bucket in self._buckets.sizes]
-        self._buckets.measure(actual, f"argument {argument}", _shape(leaf), named)
-        return leaf
+    def _named(self, leaf: Any, argument: str, path: tuple[Any, ...]) -> dict[int, str]:
+        """Which axes of a leaf have lengths that there are buckets for."""
+        axes = self._axes[argument]
+        for key in path:
+            if not _by_keys(axes):
+                break
+            axes = axes.get(getattr(key, "key", None), ())
+        if _by_keys(axes):
+            raise TypeError(f"{self._name}: argument {argument}{trees.path_text(path)} is no dict, as bucket_axes says")
+        ndim = len(_shape(leaf))
+        pairs = axes.items() if isinstance(axes, Mapping) else enumerate(axes)
+        known = self._buckets.sizes
+        return {axis % ndim if -ndim <= axis < 0 else axis: name for axis, name in pairs if name in known}
 
     # After the call
 
-    def plan(self, padded: Padded, key: Any, trace: Callable[[Padded], Traced]) -> Plan:
-        """How the results of the padded call under ``key`` are cut. ``ValueError`` where that cannot be."""
-        found = self._plans.get(key)
-        if found is None:
-            if len(self._plans) >= PLANS:
-                self._plans.clear()
-            found = self._plans[key] = self._make_plan(padded, trace)
-        return found
-
-    def cut(self, result: Any, padded: Padded, plan: Plan) -> Any:
-        """The result of the padded call as that of the call itself."""
-        missing = {bucket: padded.sizes[bucket] - length for bucket, length in padded.actual.items()}
+    def cut(self, arrays: Sequence[Array], padding: Padding, plan: Plan) -> Sequence[Array]:
+        """The results of the padded call as those of the call itself."""
+        missing = {bucket: padding.sizes[bucket] - length for bucket, length in padding.actual.items()}
         if not any(missing.values()):
-            return result
-        leaves, structure = trees.flatten(result)
+            return arrays
         cut = []
-        for array, names in zip(leaves, plan, strict=True):
+        for array, names in zip(arrays, plan, strict=True):
             shape = tuple([n - missing.get(name, 0) for n, name in zip(array.shape, names, strict=True)])
             cut.append(_cut(self._name, array, shape))
-        return structure.unflatten(cut)
+        return cut
 
-    def _make_plan(self, padded: Padded, trace: Callable[[Padded], Traced]) -> Plan:
-        """Find which axes of the results have which lengths: by tracing at other lengths of the same buckets."""
-        lowest = {bucket: self._buckets.shortest(bucket, size) for bucket, size in padded.sizes.items()}
-        full = _traced_shapes(trace, self._resized(padded, padded.sizes))
+    def plan(self, padding: Padding, specs: Sequence[ArraySpec], trace: Callable[[list[ArraySpec]], Traced]) -> Plan:
+        """Which axes of the results have which lengths: found by tracing at other lengths of the same buckets.
+
+        ``trace(specs)`` traces the function for arguments of such specs. Raises ``ValueError`` for results that cannot
+        be cut back.
+        """
+
+        def shapes(lengths: Lengths) -> list[tuple[int, ...]]:
+            given = list(specs)
+            for place, (spec, axes) in enumerate(zip(specs, padding.axes, strict=False)):
+                given[place] = array_spec(
+                    resized(spec.shape, axes.items(), lengths), spec.dtype, spec.device, spec.weak
+                )
+            return [node.shape for node in trace(given).outputs]
+
+        full = shapes(padding.sizes)
         names: list[list[str]] = [[""] * len(shape) for shape in full]
-        for bucket, low in lowest.items():
-            size = padded.sizes[bucket]
+        for bucket, size in padding.sizes.items():
+            low = self._buckets.shortest(bucket, size)
             for length in {low, (low + size) // 2} - {size}:
-                shapes = _traced_shapes(trace, self._resized(padded, {**padded.sizes, bucket: length}))
-                for place, (now, then) in enumerate(zip(full, shapes, strict=True)):
+                changed = shapes({**padding.sizes, bucket: length})
+                for place, (now, then) in enumerate(zip(full, changed, strict=True)):
                     for axis, (n, m) in enumerate(zip(now, then, strict=True)):
                         if n == m and names[place][axis] != bucket:
                             continue
@@ -171,38 +159,16 @@ class Buckets:
                         names[place][axis] = bucket
         return [tuple(axes) for axes in names]
 
-    def _resized(self, padded: Padded, lengths: Lengths) -> Padded:
-        """The specs of the arguments at other lengths."""
-        given = self._by_name(padded.args, padded.kwargs)
-        values = {
-            argument: _visit(value, self._axes[argument], lambda leaf, axes: _spec(leaf, axes, lengths))
-            for argument, value in given.items()
-        }
-        return self._replaced(padded.args, padded.kwargs, values, lengths, lengths)
 
-
-def _visit(value: Any, axes: Axes, function: Callable[[Any, dict[int, str]], Any]) -> Any:
-    """``value`` with ``function(leaf, {axis: name})`` for each leaf that ``axes`` is about."""
-    if isinstance(axes, Mapping) and any(isinstance(key, str) for key in axes):
-        return {key: _visit(item, axes[key], function) if key in axes else item for key, item in value.items()}
-    leaves, structure = trees.flatten(value)
-    results = []
-    for leaf in leaves:
-        ndim = len(_shape(leaf))
-        if isinstance(axes, Mapping):
-            named = {axis % ndim if -ndim <= axis < 0 else axis: name for axis, name in axes.items()}
-        else:
-            named = {axis: name for axis, name in enumerate(axes) if name is not None}
-        results.append(function(leaf, named))
-    return structure.unflatten(results)
+def _by_keys(axes: Axes) -> TypeGuard[Mapping[Any, Any]]:
+    return isinstance(axes, Mapping) and any(isinstance(key, str) for key in axes)
 
 
 def _shape(leaf: Any) -> tuple[int, ...]:
     return leaf.shape if hasattr(leaf, "shape") else np.shape(leaf)
 
 
-def _pad(name: str, leaf: Any, axes: dict[int, str], sizes: Lengths) -> Any:
-    padded = resized(_shape(leaf), axes.items(), sizes)
+def _pad(name: str, leaf: Any, padded: tuple[int, ...]) -> Any:
     if isinstance(leaf, ShapeDtype):
         return ShapeDtype(padded, leaf.dtype)
     array = leaf if isinstance(leaf, Array) else as_array(name, leaf)
@@ -235,11 +201,3 @@ def _on_host(
 ) -> Array:
     program = host_program(name, function, (array._spec,), array_spec(shape, array.dtype, array.device))
     return enqueue(program, [array._operand(name)])[0]
-
-
-def _spec(leaf: Any, axes: dict[int, str], lengths: Lengths) -> ShapeDtype:
-    return ShapeDtype(resized(leaf.shape, axes.items(), lengths), leaf.dtype)
-
-
-def _traced_shapes(trace: Callable[[Padded], Traced], padded: Padded) -> list[tuple[int, ...]]:
-    return [node.shape for node in trace(padded).outputs]

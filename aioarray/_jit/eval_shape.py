@@ -20,5 +20,5 @@ def eval_shape(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> An
     {'square': ShapeDtype((), 'float32')}
     """
     jitted = function if isinstance(function, (JitFunction, Method)) else jit(function)
-    traced = jitted._trace_only(jitted._take_apart(args, kwargs))
+    traced = jitted.trace(args, kwargs)
     return traced.structure.unflatten([ShapeDtype(node.shape, node.dtype) for node in traced.outputs])

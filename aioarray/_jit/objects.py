@@ -9,8 +9,9 @@ import dataclasses
 import types
 from typing import Any, NamedTuple
 
-from .._array import Array, trees
-from .signature import mark
+from .._array import Array
+from .._base.marks import mark
+from .._xla import trees
 
 # Objects within objects are looked through so far; beyond it, and for these types, an object is known by its identity.
 DEPTH = 8
@@ -20,6 +21,7 @@ _OPAQUE = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType
 class State(NamedTuple):
     """What a method can see of its object."""
 
+    instance: object
     arrays: list[Array]  # each once
     key: tuple[Any, ...]  # all the rest, and where each Array is
 
@@ -70,7 +72,7 @@ def state_of(instance: object) -> State:
             key.append(Same(value))
 
     visit(instance, 0)
-    return State(arrays, tuple(key))
+    return State(instance, arrays, tuple(key))
 
 
 def _attributes(value: object) -> dict[str, Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._array import Array, Recording, TracedArray, as_array, enqueue, tracing, trees
+from .._array import Array, Recording, TracedArray, as_array, enqueue, tracing
 from .._base import dtypes
 from .._dispatch.operands import common_device
 from .._dispatch.programs import make_program
@@ -12,13 +12,13 @@ from .._dispatch.scalars import is_scalar, scalar_operand
 from .._graph import ArraySpec, Graph, Node
 from .._ops._rules import digits
 from .._ops.lax import Body
-from .signature import path_text
+from .._xla import trees
 from .tracing import trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .._array.trees import Tree, TreeDef
+    from .._xla.trees import Tree, TreeDef
 
 
 class Traced(NamedTuple):
@@ -110,6 +110,6 @@ def difference(
     paths = trees.paths(shown[0])
     for path, x, y in zip(paths, specs, others, strict=True):
         if (x.shape, x.dtype) != (y.shape, y.dtype):
-            place = f"at {path_text(path)} they are" if path else "they are"
+            place = f"at {trees.path_text(path)} they are" if path else "they are"
             return f"{text}: {place} {x.on(None)} and {y.on(None)}"
     raise AssertionError("called only where there is a difference")

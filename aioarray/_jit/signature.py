@@ -1,16 +1,65 @@
-"""Which arguments of a function are static and which are donated, and what each is called in messages."""
+"""The parameters of a jitted function: which are static, donated or padded, and what arguments are called."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from .._xla import trees
+
+if TYPE_CHECKING:
+    from .._xla.trees import TreeDef
+    from .buckets import Buckets
 
 Positions: TypeAlias = int | Sequence[int] | None
 Names: TypeAlias = str | Sequence[str] | None
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+
+
+class Signature:
+    """What ``jit`` knows of a function's parameters. Unchanged once the function is made."""
+
+    def __init__(
+        self,
+        name: str,
+        parameters: list[inspect.Parameter] | None,
+        static: Selection,
+        donated: Selection,
+        buckets: Buckets | None,
+    ) -> None:
+        self.name = name  # of the function
+        self.static = static
+        self.donated = donated
+        self.buckets = buckets
+        self._names = [p.name for p in parameters or ()]
+        self._positional = [p.name for p in parameters or () if p.kind in _POSITIONAL]
+        variadic = (p.name for p in parameters or () if p.kind is inspect.Parameter.VAR_POSITIONAL)
+        self._variadic = next(variadic, "args")
+
+    def parameter(self, where: int | str) -> str:
+        """What to call the argument at a position, or of a name, in messages."""
+        return self._names[where] if isinstance(where, int) and where < len(self._names) else repr(where)
+
+    def places(self, structure: TreeDef, plain: bool) -> list[tuple[str, tuple[Any, ...]]]:
+        """For each leaf of the arguments, the argument it is in, and where in it. ``structure`` is that of a key."""
+        tree = structure.unflatten([0] * structure.num_leaves)
+        found = []
+        for group, first, *rest in trees.paths((tree, {}) if plain else tree):
+            if group.idx == 1:
+                name = str(first.key)
+            elif first.idx < len(self._positional):
+                name = self._positional[first.idx]
+            else:
+                name = f"{self._variadic}[{first.idx - len(self._positional)}]"
+            found.append((name, tuple(rest)))
+        return found
+
+    def leaf_names(self, structure: TreeDef, plain: bool) -> list[str]:
+        """What to call the leaves of the arguments in messages: ``params['w']``."""
+        return [name + trees.path_text(path) for name, path in self.places(structure, plain)]
 
 
 class Selection:
@@ -68,42 +117,3 @@ def parameters_of(function: Callable[..., Any]) -> list[inspect.Parameter] | Non
         return list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return None
-
-
-def argument_names(parameters: list[inspect.Parameter] | None, paths: Iterable[Sequence[Any]]) -> list[str]:
-    """What to call leaves of ``(args, kwargs)`` in messages: ``params['w']`` for its path."""
-    positional = [p.name for p in parameters or () if p.kind in _POSITIONAL]
-    variadic = next((p.name for p in parameters or () if p.kind is inspect.Parameter.VAR_POSITIONAL), "args")
-    names = []
-    for group, first, *rest in paths:
-        if group.idx == 1:
-            name = str(first.key)
-        elif first.idx < len(positional):
-            name = positional[first.idx]
-        else:
-            name = f"{variadic}[{first.idx - len(positional)}]"
-        names.append(name + path_text(rest))
-    return names
-
-
-def path_text(path: Iterable[Any]) -> str:
-    """A path into a tree as Python would write it: ``['w'][0].bias``."""
-    text = ""
-    for key in path:
-        if hasattr(key, "idx"):
-            text += f"[{key.idx}]"
-        elif hasattr(key, "key"):
-            text += f"[{key.key!r}]"
-        else:
-            text += f".{key.name}"
-    return text
-
-
-def mark(value: Any) -> Any:
-    """What tells apart static values that are equal, but may mean different programs: 1, 1.0 and True, 0.0 and -0.0."""
-    kind = type(value)
-    if isinstance(value, tuple):
-        return kind, tuple([mark(item) for item in value])
-    if kind is complex:
-        return kind, mark(value.real), mark(value.imag)
-    return (kind, str(value)) if kind is float and value == 0.0 else kind

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._array import Recording, trees
-from .signature import path_text
+from .._array import Recording
+from .._xla import trees
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from .._array import Array
-    from .._array.trees import TreeDef
     from .._graph import ArraySpec, Node
     from .._xla import Device
+    from .._xla.trees import TreeDef
 
 
 class Traced(NamedTuple):
@@ -58,5 +58,5 @@ def _output(recording: Recording, leaves: list[Any], index: int, result: Any) ->
     try:
         return recording.node(recording.name, leaves[index])
     except TypeError as error:
-        paths = trees.paths(result)
-        raise type(error)(f"the result of {recording.name}, at result{path_text(paths[index])}: {error}") from None
+        place = trees.path_text(trees.paths(result)[index])
+        raise type(error)(f"the result of {recording.name}, at result{place}: {error}") from None

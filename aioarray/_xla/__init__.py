@@ -12,7 +12,7 @@
 ``ending``       the end of the interpreter
 ``reuse``        memory for large host arrays, used again
 ``streams``      execution stream ids
-``tree``         nested containers
+``trees``        nested containers
 ``errors``       jaxlib's exceptions to (status code, message)
 ===============  ==================================================================================
 

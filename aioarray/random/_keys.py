@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
 import numpy as np
 
 from .._array import Array, call, from_host
-from .._array.trees import register_tree_node
 from .._base import dtypes
 from .._dispatch.arguments import shape_of
 from .._ops import manipulation, random, threefry
+from .._xla.trees import register_tree_node
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence

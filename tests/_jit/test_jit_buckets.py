@@ -130,6 +130,25 @@ async def test_compiled_ahead_for_each_bucket() -> None:
     assert compiles() == before
 
 
+@pytest.mark.asyncio
+async def test_what_was_compiled_takes_what_the_function_takes() -> None:
+    f = aio.jit(
+        lambda x, mask: aio.where(mask, x, -1.0) * 2,
+        buckets={"n": (4, 8)},
+        bucket_axes={"x": ("n",)},
+        bucket_masks={"mask": "n"},
+    )
+    compiled = await f.compile(aio.ShapeDtype(8, "float32"))
+    result = compiled(np.ones(5, np.float32))
+    np.testing.assert_array_equal(await result.to_host(), np.full(5, 2, np.float32))
+    with pytest.raises(TypeError, match="was compiled for other arguments"):
+        compiled(np.ones(4, np.float32))
+
+
+def test_shapes_are_those_of_the_call_itself() -> None:
+    assert aio.eval_shape(jitted_attention(), aio.ShapeDtype((2, 5, 8), "float32")).shape == (2, 5, 8)
+
+
 def test_inside_another_trace_nothing_is_padded() -> None:
     outer = aio.jit(lambda x: masked_mean(x) * 2)
     x = np.ones((1, 5, 2), np.float32)

@@ -105,6 +105,24 @@ async def test_budget_holds_in_tasks_started_there_and_nowhere_else() -> None:
     assert budget.used == 2
 
 
+def test_max_programs_of_a_method_says_what_differs() -> None:
+    class Model:
+        def __init__(self) -> None:
+            self.w = aio.ones(3)
+
+        @aio.jit(max_programs=1)
+        def scale(self, x: Any) -> Any:
+            return x * self.w
+
+    model = Model()
+    model.scale(aio.ones(3))
+    with pytest.raises(aio.errors.CompileBudgetError, match=r"argument x was float32\[3\], now it is float32\[1\]"):
+        model.scale(aio.ones(1))
+    model.w = aio.ones(1)
+    with pytest.raises(aio.errors.CompileBudgetError, match=r"an attribute of the object whose method it is, was"):
+        model.scale(aio.ones(3))
+
+
 def test_max_programs_of_a_function() -> None:
     f = aio.jit(lambda x: x + 64.5, max_programs=2)
     for n in (1, 2, 1, 2):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 USE = """
 from aioarray import _xla, errors
-from aioarray._xla import buffers, executable, streams, tree
+from aioarray._xla import buffers, executable, streams, trees
 assert not _xla.client_exists()
 uses = [
     _xla.get_client,
@@ -23,7 +23,7 @@ uses = [
     _xla.devices,
     _xla.register_lapack,
     lambda: _xla.set_stream(1),
-    lambda: tree.flatten([1]),
+    lambda: trees.flatten([1]),
     lambda: _xla.compile(b"", None),
 ]
 for use in uses:

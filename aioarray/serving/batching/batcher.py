@@ -16,7 +16,6 @@ import numpy as np
 
 import aioarray as aio
 
-from ..._array import trees
 from ..._base.errors import (
     CompileBudgetError,
     CompileError,
@@ -27,6 +26,7 @@ from ..._base.errors import (
     InvalidInputError,
     NonFiniteError,
 )
+from ..._xla import trees
 from . import spans
 from .estimates import Estimates
 from .function import BatchFunction, WrongResultError, finite_rows

@@ -12,7 +12,7 @@ import numpy as np
 
 import aioarray as aio
 
-from ..._array import trees
+from ..._xla import trees
 from .cancellation import an_error_of
 from .inputs import sources_of
 

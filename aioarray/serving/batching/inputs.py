@@ -12,11 +12,10 @@ import numpy as np
 
 import aioarray as aio
 
-from ..._array import trees
 from ..._base import dtypes
 from ..._base.buckets import LengthBuckets, Lengths, checked_sizes, next_size, pad_into, resized
 from ..._base.errors import InvalidInputError
-from ..._xla import empty_aligned
+from ..._xla import empty_aligned, trees
 
 if TYPE_CHECKING:
     from .requests import Part

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._array import trees
+from ..._xla import trees
 from .function import WrongResultError
 from .inputs import TensorSpec
 
@@ -74,4 +74,4 @@ def joined(request: Request) -> Any:
     else:
         results.sort(key=lambda result: result[0])
         leaves = [np.concatenate(parts) for parts in zip(*(leaves for _, leaves in results), strict=True)]
-    return trees.unflatten(request.structure, leaves)
+    return request.structure.unflatten(leaves)

@@ -19,8 +19,8 @@ import numpy as np
 
 import aioarray as aio
 
-from ..._array import trees
 from ..._base.errors import DeadlineError, InvalidInputError, QueueFullError
+from ..._xla import trees
 from .cancellation import an_error_of
 from .estimates import Estimates
 from .function import WrongResultError
@@ -123,7 +123,7 @@ class StreamBatcher(Service):
         try:
             if self._inputs.specs is not None:
                 checked = self._inputs.check(x, None, False)
-                x = trees.unflatten(checked.layout.structure, checked.leaves)
+                x = checked.layout.structure.unflatten(checked.leaves)
         except InvalidInputError:
             self._recorder.invalid += 1
             raise
@@ -210,7 +210,7 @@ class StreamBatcher(Service):
         for slot, (_, channel) in table.occupants.items():
             if leaves and not channel.request.done:
                 dealt += 1
-                if not channel.put(trees.unflatten(structure, [leaf[slot] for leaf in leaves])):
+                if not channel.put(structure.unflatten([leaf[slot] for leaf in leaves])):
                     full = f"{self.name}: {self._max_items} items wait to be read, which are max_items"
                     self._fail(channel.request, QueueFullError(full))
         for slot, _ in ends:
