@@ -5,34 +5,30 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from contextvars import ContextVar, Token
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from .._base.errors import SyncReadError, SyncReadWarning
+from .._base.scoped import ScopedSetting, Setting
 from .._engine import in_event_loop, instruments
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 Policy = Literal["allow", "warn", "raise"]
 
 
-class _State:
-    """The process-wide policy and a count. Written by any thread; ``sync_reads`` is the only writer of the policy."""
+class _Count:
+    """Of synchronous reads. Written by any thread."""
 
-    __slots__ = ("base", "count")
+    __slots__ = ("reads",)
 
     def __init__(self) -> None:
-        self.base: Policy = "warn"
-        self.count = 0
+        self.reads = 0
 
 
-_state = _State()
-_scoped: ContextVar[Policy | None] = ContextVar("aioarray_sync_reads", default=None)
+_count = _Count()
+_policy: Setting[Policy] = Setting("aioarray_sync_reads", "warn")
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
-class sync_reads:
+class sync_reads(ScopedSetting[Policy]):
     """Set the policy for synchronous reads in event loops: "allow", "warn" (the default) or "raise".
 
     Called, it sets the process's default; used with ``with``, it holds for the body, in this task and those it starts.
@@ -47,38 +43,21 @@ class sync_reads:
     def __init__(self, policy: Policy) -> None:
         if policy not in get_args(Policy):
             raise ValueError(f"sync_reads: policy {policy!r} is not one of {', '.join(get_args(Policy))}")
-        self._policy: Policy = policy
-        self._previous_base = _state.base
-        self._token: Token[Policy | None] | None = None
-        _state.base = policy
-
-    def __enter__(self) -> sync_reads:
-        _state.base = self._previous_base
-        self._token = _scoped.set(self._policy)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        assert self._token is not None
-        _scoped.reset(self._token)
+        super().__init__(_policy, policy)
 
 
 def count() -> int:
     """How many synchronous reads event loops have made."""
-    return _state.count
+    return _count.reads
 
 
 def check(what: str) -> None:
     """Called before ``what`` (such as "float(array)") reads a value that was not awaited."""
     if not in_event_loop():
         return
-    _state.count += 1
+    _count.reads += 1
     instruments.note_sync_read(what)
-    policy = _scoped.get() or _state.base
+    policy = _policy.get()
     if policy == "allow":
         return
     message = (

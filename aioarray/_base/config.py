@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from .scoped import ScopedSetting, Setting
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
 
 RealName = Literal["float32", "float64"]
 IntegralName = Literal["int32", "int64"]
@@ -37,10 +37,9 @@ STANDARD = Defaults(np.dtype("float32"), np.dtype("int32"))
 class _State:
     """What ``default_dtypes`` has set; the only writer is that class (any thread)."""
 
-    __slots__ = ("base", "overridden", "when_overridden")
+    __slots__ = ("overridden", "when_overridden")
 
     def __init__(self) -> None:
-        self.base = STANDARD
         # Called at each override: how the engine learns that its fast path's keys no longer suffice.
         self.when_overridden: Callable[[], None] | None = None
         # Stays True from the first override on: callers that see False may skip the ContextVar.
@@ -48,14 +47,12 @@ class _State:
 
 
 _state = _State()
-_scoped: ContextVar[Defaults | None] = ContextVar("aioarray_default_dtypes", default=None)
+_setting: Setting[Defaults] = Setting("aioarray_default_dtypes", STANDARD)
 
 
 def current() -> Defaults:
     """The defaults that hold here: the innermost ``with``, else the process-wide ones."""
-    if not _state.overridden:
-        return STANDARD
-    return _scoped.get() or _state.base
+    return _setting.get() if _state.overridden else STANDARD
 
 
 def call_when_overridden(function: Callable[[], None]) -> None:
@@ -68,7 +65,7 @@ def overridden() -> bool:
     return _state.overridden
 
 
-class default_dtypes:
+class default_dtypes(ScopedSetting[Defaults]):
     """Set the default real and integral dtypes; as a context manager, for its body only.
 
     ``real`` is ``"float32"`` or ``"float64"``, ``integral`` ``"int32"`` or ``"int64"``; what is left out stays.
@@ -88,30 +85,14 @@ class default_dtypes:
         integral: IntegralName | np.dtype | None = None,
     ) -> None:
         before = current()
-        self._previous_base = _state.base
-        self._token: Token[Defaults | None] | None = None
-        self._defaults = Defaults(
+        defaults = Defaults(
             _choose("real", real, before.real, ("float32", "float64")),
             _choose("integral", integral, before.integral, ("int32", "int64")),
         )
         _state.overridden = True
-        _state.base = self._defaults
+        super().__init__(_setting, defaults)
         if _state.when_overridden is not None:
             _state.when_overridden()
-
-    def __enter__(self) -> default_dtypes:
-        _state.base = self._previous_base
-        self._token = _scoped.set(self._defaults)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        assert self._token is not None
-        _scoped.reset(self._token)
 
 
 def _choose(argument: str, given: str | np.dtype | None, before: np.dtype, allowed: tuple[str, str]) -> np.dtype:

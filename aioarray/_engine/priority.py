@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar, Token
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from contextvars import ContextVar
+from typing import Final, Literal, get_args
 
-if TYPE_CHECKING:
-    from types import TracebackType
+from .._base.scoped import Scoped
 
 Priority = Literal["high", "normal", "background"]
 
@@ -20,7 +19,7 @@ NAMES: Final[tuple[Priority, ...]] = ("high", "normal", "background")
 current: ContextVar[int] = ContextVar("aioarray_priority", default=NORMAL)
 
 
-class priority:
+class priority(Scoped[int]):
     """Set the priority of what is launched in the ``with``: "high", "normal" (the default) or "background".
 
     It holds for the body, for the tasks that it starts, and for functions that it runs by ``run_sync``. Of launches
@@ -38,17 +37,4 @@ class priority:
     def __init__(self, level: Priority) -> None:
         if level not in NAMES:
             raise ValueError(f"priority: {level!r} is not one of {', '.join(get_args(Priority))}")
-        self._rank = NAMES.index(level)
-        self._tokens: list[Token[int]] = []
-
-    def __enter__(self) -> priority:
-        self._tokens.append(current.set(self._rank))
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        current.reset(self._tokens.pop())
+        super().__init__(current, NAMES.index(level))

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Self
 
+from .._base.scoped import Scoped
 from .._engine.budget import Action, Budget, budgets
 
-if TYPE_CHECKING:
-    from contextvars import Token
-    from types import TracebackType
 
-
-class compile_budget:
+class compile_budget(Scoped[tuple[Budget, ...]]):
     """In its body, and in tasks started there, no more than ``limit`` new programs; of operations and of ``jit`` alike.
 
     The call that needs one more raises ``CompileBudgetError``, or warns with ``CompileBudgetWarning`` if ``action`` is
@@ -30,22 +27,13 @@ class compile_budget:
         if action not in ("raise", "warn"):
             raise ValueError(f"compile_budget: action {action!r} is not one of raise, warn")
         self._budget = Budget(limit, action)
-        self._token: Token[tuple[Budget, ...]] | None = None
+        super().__init__(budgets, (self._budget,))
 
     @property
     def used(self) -> int:
         """New programs so far."""
         return self._budget.used
 
-    def __enter__(self) -> compile_budget:
-        self._token = budgets.set((*budgets.get(), self._budget))
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        assert self._token is not None
-        budgets.reset(self._token)
+    def __enter__(self) -> Self:
+        self._value = (*budgets.get(), self._budget)
+        return super().__enter__()

@@ -67,7 +67,7 @@ class Check:
         settings, stack = self._settings, self._stack
         if settings.sync_reads is not None:
             # For the whole process, since what a fixture has started, a server or a thread, has a context of its own.
-            previous = sync_reads(settings.sync_reads)._previous_base
+            previous = sync_reads(settings.sync_reads).before
             stack.callback(sync_reads, previous)
         stack.callback(setattr, Assertion, "forgotten", Assertion.forgotten)
         Assertion.forgotten = self._forgotten.append

@@ -204,14 +204,14 @@ def test_a_test_that_fails_anyway_is_not_blamed_for_what_it_leaves(run: Run) -> 
 
 def test_policies_and_handlers_are_as_before_after_each_test(run: Run) -> None:
     source = f"""{HEAD}
-from aioarray._array import sync_reads
+from aioarray._array.sync_reads import _policy
 from aioarray._engine import instruments
 from aioarray.testing import Assertion
 import logging
 
 def state():
     handlers = list(logging.getLogger("aioarray").handlers)
-    return sync_reads._state.base, Assertion.forgotten, handlers, instruments.state.active
+    return _policy.base, Assertion.forgotten, handlers, instruments.state.active
 
 BEFORE = []
 
@@ -221,7 +221,7 @@ def test_first():
 @pytest.mark.aioarray(sync_reads="raise")
 @pytest.mark.parametrize("fails", [False, True])
 def test_second(fails):
-    assert sync_reads._state.base == "raise"
+    assert _policy.base == "raise"
     aio.sync_reads("allow")
     assert not fails
 
