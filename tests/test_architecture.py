@@ -429,7 +429,7 @@ OPERATIONS_OF = {
     "arithmetic": {"modular"},
     "linalg": {"matrix_functions", "norms"},
     "nn": {"convolution", "pooling"},
-    "random": {"multivariate", "rejection", "transformed", "threefry"},
+    "random": {"counts", "multivariate", "rejection", "transformed", "threefry"},
 }
 
 

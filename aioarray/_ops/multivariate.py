@@ -1,14 +1,15 @@
-"""Random vectors."""
+"""Random vectors and matrices."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._base import dtypes
 from .._graph import Node, definition
+from . import _elementary, linalg, products
 from . import _primitives as p
-from . import linalg, products
 from ._rules import broadcast_shapes, broadcast_to, convert
-from .random import Shape, check_key, check_real, normal_real
+from .random import Shape, check_key, check_real, normal, normal_real
 
 if TYPE_CHECKING:
     from .._base.dtypes import DType
@@ -59,3 +60,24 @@ def _factor(cov: Node, method: str) -> Node:
         u, s, _ = linalg.svd(cov, True)
         return linalg.scale_columns(u, p.sqrt(s))
     raise ValueError(f"multivariate_normal: method {method!r} is not known; use {', '.join(map(repr, METHODS))}")
+
+
+@definition
+def orthogonal(key: Node, rows: int, columns: int, shape: Shape, dtype: DType, partitionable: bool) -> Node:
+    """Matrices with orthonormal rows or columns, whichever are fewer: the first factor of normal matrices' QR
+    decomposition, with the signs that make it unique (Mezzadri, 2007).
+    """
+    name = "orthogonal"
+    check_key(name, key)
+    if rows < 0 or columns < 0:
+        raise ValueError(f"{name}: n={rows}, m={columns}; lengths are not negative")
+    if dtype not in dtypes.COMPLEX:
+        check_real(name, dtype)
+    full = (*shape, max(rows, columns), min(rows, columns))
+    sample: Node = normal(key, full, dtype, partitionable)
+    q, r = linalg.qr(sample, "reduced")
+    diagonal = linalg.diagonal(r, 0)
+    length = _elementary.modulus(diagonal) if dtype in dtypes.COMPLEX else p.absolute(diagonal)
+    factor = linalg.scale_columns(q, p.divide(diagonal, convert(length, dtype)))
+    axes = tuple(range(len(shape)))
+    return p.transpose(factor, (*axes, len(shape) + 1, len(shape))) if rows < columns else factor

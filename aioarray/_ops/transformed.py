@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 import ml_dtypes
 
+from .._base import config, dtypes
 from .._graph import Node, definition
 from . import _elementary, statistical, threefry
 from . import _primitives as p
+from ._rules import BROADCAST, convert
 from .random import Shape, between, check_key, check_real, exponential_unit, normal_real, parameter, sample_shape, unit
 from .rejection import gamma_of
 
@@ -117,3 +119,80 @@ def f(key: Node, dfnum: Node, dfden: Node, shape: Shape | None, dtype: DType, pa
     key_den, key_num = threefry.split_list(key, 2, partitionable)
     numerator = p.divide(_chisquare(key_num, dfnum, partitionable), dfnum)
     return p.divide(numerator, p.divide(_chisquare(key_den, dfden, partitionable), dfden))
+
+
+@definition
+def wald(key: Node, mean: Node, shape: Shape | None, dtype: DType, partitionable: bool) -> Node:
+    """Inverse Gaussian of ``mean`` and shape parameter 1 (Michael, Schucany and Haas, 1976).
+
+    The lesser root of their equation, or the greater one. Both are written without the difference of large numbers.
+    """
+    shape, (mean,) = _prepared("wald", key, shape, dtype, mean=mean)
+    normal_key, uniform_key = threefry.split_list(key, 2, partitionable)
+    v = normal_real(normal_key, shape, dtype, partitionable)
+    z = unit(uniform_key, shape, dtype, partitionable)
+    a = p.multiply(mean, p.multiply(v, v))
+    half = p.multiply(p.add(p.add(2, a), p.multiply(p.sqrt(a), p.sqrt(p.add(a, 4)))), 0.5)
+    return p.select(p.less_equal(z, p.divide(half, p.add(half, 1))), p.divide(mean, half), p.multiply(mean, half))
+
+
+def _signs(key: Node, shape: Shape, dtype: DType, partitionable: bool) -> Node:
+    """1 and -1, each equally likely."""
+    plus = p.less(unit(key, shape, config.current().real, partitionable), 0.5)
+    return p.subtract(p.multiply(convert(plus, dtype), 2), 1)
+
+
+@definition
+def rademacher(key: Node, shape: Shape, dtype: DType, partitionable: bool) -> Node:
+    """1 and -1, each equally likely."""
+    check_key("rademacher", key)
+    if dtype not in dtypes.SIGNED | dtypes.FLOATING:
+        raise TypeError(f"rademacher: dtype {dtype.name} does not hold -1; use a signed or floating-point one")
+    return _signs(key, shape, dtype, partitionable)
+
+
+@definition
+def double_sided_maxwell(
+    key: Node, loc: Node, scale: Node, shape: Shape | None, dtype: DType, partitionable: bool
+) -> Node:
+    """``loc`` plus ``scale`` times a Maxwell number of either sign."""
+    shape, (loc, scale) = _prepared("double_sided_maxwell", key, shape, dtype, loc=loc, scale=scale)
+    maxwell_key, sign_key = threefry.split_list(key, 2, partitionable)
+    sign = _signs(sign_key, shape, dtype, partitionable)
+    length: Node = maxwell(maxwell_key, shape, dtype, partitionable)
+    return p.add(p.multiply(p.multiply(sign, length), scale), loc)
+
+
+@definition
+def generalized_normal(key: Node, power: Node, shape: Shape | None, dtype: DType, partitionable: bool) -> Node:
+    """A power of a gamma number, of either sign."""
+    shape, (power,) = _prepared("generalized_normal", key, shape, dtype, p=power)
+    return _generalized_normal(key, power, partitionable)[0]
+
+
+def _generalized_normal(key: Node, power: Node, partitionable: bool) -> tuple[Node, Node]:
+    """Generalized normal numbers, and the absolute values of these to their ``power``.
+
+    By logarithms, since gamma numbers of a small shape parameter underflow.
+    """
+    gamma_key, sign_key = threefry.split_list(key, 2, partitionable)
+    logs = gamma_of(gamma_key, p.divide(1, power), True, partitionable)
+    sign = _signs(sign_key, power.shape, power.dtype, partitionable)
+    return p.multiply(sign, p.exp(p.divide(logs, power))), p.exp(logs)
+
+
+@definition
+def ball(key: Node, power: Node, dimensions: int, shape: Shape | None, dtype: DType, partitionable: bool) -> Node:
+    """Points of the unit ball of a norm (Barthe, Guedon, Mendelson and Naor, 2005): numbers of the density
+    ``exp(-abs(x)**power)``, over a norm to which an exponential number is added.
+    """
+    shape, (power,) = _prepared("ball", key, shape, dtype, p=power)
+    if dimensions < 1:
+        raise ValueError(f"ball: d={dimensions}; it takes at least one dimension")
+    axes = tuple(range(len(shape)))
+    full = (*shape, dimensions)
+    normal_key, exponential_key = threefry.split_list(key, 2, partitionable)
+    x, powers = _generalized_normal(normal_key, BROADCAST(power, shape=full, dimensions=axes), partitionable)
+    total = statistical.sum(powers, len(shape), None, False)
+    total = p.add(total, exponential_unit(exponential_key, shape, dtype, partitionable))
+    return p.divide(x, BROADCAST(p.power(total, p.divide(1, power)), shape=full, dimensions=axes))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, SupportsIndex
 
 from .._array import ArrayLike, call
-from .._dispatch.arguments import DTypeLike, dtype_of, shape_of
+from .._dispatch.arguments import DTypeLike, dtype_of, integer_of, shape_of
 from .._ops import multivariate, random, rejection
 from ._arguments import ShapeLike, optional_shape, parameter, real_dtype
 from ._keys import KeyLike, opened
@@ -198,3 +198,26 @@ def multivariate_normal(
     lengths = optional_shape("multivariate_normal", shape)
     static = (lengths, dtype_of(dtype), method, layout)
     return call(multivariate.multivariate_normal, (bits, mean, cov), *static)
+
+
+def orthogonal(
+    key: KeyLike,
+    n: SupportsIndex,
+    shape: ShapeLike = (),
+    dtype: DTypeLike | None = None,
+    m: SupportsIndex | None = None,
+) -> Array:
+    """Orthogonal (unitary, for a complex ``dtype``) matrices, each equally likely, in shape ``(*shape, n, n)``.
+
+    With ``m``, of shape ``(n, m)`` with orthonormal rows or columns, whichever are fewer. ``ValueError`` for a negative
+    length. Equal to ``jax.random.orthogonal``.
+
+    >>> q = aio.random.orthogonal(aio.random.key(0), 3)
+    >>> print(aio.allclose(q @ q.T, aio.eye(3), atol=1e-6))
+    True
+    """
+    bits, layout = opened("orthogonal", key)
+    rows = integer_of("orthogonal", "n", n)
+    columns = rows if m is None else integer_of("orthogonal", "m", m)
+    static = (shape_of("orthogonal", shape), real_dtype(dtype), layout)
+    return call(multivariate.orthogonal, (bits,), rows, columns, *static)

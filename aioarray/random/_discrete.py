@@ -1,4 +1,4 @@
-"""Random bits, integers, truth values and choices."""
+"""Random bits, integers, truth values, counts and choices."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .._array import ArrayLike, call
 from .._base import config
+from .._base.dtypes import float64
 from .._dispatch.arguments import DTypeLike, axis_of, dtype_of, shape_of
-from .._ops import random, rejection
+from .._ops import counts, random, rejection, transformed
 from ._arguments import ShapeLike, bound, integral_dtype, optional_shape, parameter
 from ._keys import KeyLike, opened
 
@@ -69,6 +70,65 @@ def poisson(key: KeyLike, lam: ArrayLike, shape: ShapeLike | None = None, dtype:
     arrays = (words, parameter(lam, config.current().real))
     static = (optional_shape("poisson", shape), integral_dtype(dtype), layout)
     return call(rejection.poisson, arrays, *static)
+
+
+def geometric(key: KeyLike, p: ArrayLike, shape: ShapeLike | None = None, dtype: DTypeLike | None = None) -> Array:
+    """How many trials, each of which succeeds with probability ``p``, the first success takes: from 1 on.
+
+    ``shape`` is by default that of ``p``. ``dtype`` is int32 by default; real ones are allowed too. -1, or NaN, where
+    ``p`` is not from 0 to 1; the greatest number of ``dtype`` where it is 0. Equal to ``jax.random.geometric``, but for
+    draws that JAX makes of a uniform number 0: there it is infinite.
+
+    >>> aio.random.geometric(aio.random.key(0), 0.2, (5,)).dtype
+    dtype('int32')
+    """
+    words, layout = opened("geometric", key)
+    static = (optional_shape("geometric", shape), integral_dtype(dtype), layout)
+    return call(counts.geometric, (words, parameter(p, config.current().real)), *static)
+
+
+def binomial(
+    key: KeyLike, n: ArrayLike, p: ArrayLike, shape: ShapeLike | None = None, dtype: DTypeLike | None = None
+) -> Array:
+    """How many of ``n`` trials succeed, each with probability ``p``; exact up to 2**53 trials.
+
+    Parameters broadcast; ``shape`` is by default theirs. ``dtype`` is int32 by default; real ones are allowed too. -1,
+    or NaN, where ``p`` is not from 0 to 1 or ``n`` is negative.
+
+    >>> x = aio.random.binomial(aio.random.key(0), 10, 0.3, (100,))
+    >>> bool(aio.all((x >= 0) & (x <= 10)))
+    True
+    """
+    words, layout = opened("binomial", key)
+    static = (optional_shape("binomial", shape), integral_dtype(dtype), layout)
+    return call(counts.binomial, (words, parameter(n, float64), parameter(p, float64)), *static)
+
+
+def multinomial(
+    key: KeyLike, n: ArrayLike, p: ArrayLike, shape: ShapeLike | None = None, dtype: DTypeLike | None = None
+) -> Array:
+    """How many of ``n`` trials fall to each of N categories, with probabilities in proportion to ``p`` ``(..., N)``.
+
+    The result has shape ``(*shape, N)``; ``shape`` is by default what those of ``n`` and ``p.shape[:-1]`` broadcast to.
+    ``dtype`` as for ``binomial``. -1, or NaN, where ``n`` or an element of ``p`` is negative, or all of ``p`` are 0.
+
+    >>> x = aio.random.multinomial(aio.random.key(0), 100, aio.asarray([0.2, 0.3, 0.5]), (5,))
+    >>> x.shape, aio.sum(x, axis=-1)
+    ((5, 3), Array([100, 100, 100, 100, 100], dtype=int32))
+    """
+    words, layout = opened("multinomial", key)
+    static = (optional_shape("multinomial", shape), integral_dtype(dtype), layout)
+    return call(counts.multinomial, (words, parameter(n, float64), p), *static)
+
+
+def rademacher(key: KeyLike, shape: ShapeLike = (), dtype: DTypeLike | None = None) -> Array:
+    """1 and -1, each equally likely, as integers by default. Equal to ``jax.random.rademacher``.
+
+    >>> aio.random.rademacher(aio.random.key(0), (3,)).dtype
+    dtype('int32')
+    """
+    words, layout = opened("rademacher", key)
+    return call(transformed.rademacher, (words,), shape_of("rademacher", shape), integral_dtype(dtype), layout)
 
 
 def categorical(

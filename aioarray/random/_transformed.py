@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
+from .._array import call
+from .._dispatch.arguments import integer_of
 from .._ops import transformed
+from ._arguments import optional_shape, parameter, real_dtype
 from ._continuous import of_parameters, standard
+from ._keys import opened
 
 if TYPE_CHECKING:
     from .._array import Array, ArrayLike
@@ -49,10 +53,7 @@ def f(
     return of_parameters(
         transformed.f,
         key,
-        (
-            dfnum,
-            dfden,
-        ),
+        (dfnum, dfden),
         shape,
         dtype,
     )
@@ -133,11 +134,7 @@ def triangular(
     return of_parameters(
         transformed.triangular,
         key,
-        (
-            left,
-            mode,
-            right,
-        ),
+        (left, mode, right),
         shape,
         dtype,
     )
@@ -160,10 +157,64 @@ def weibull_min(
     return of_parameters(
         transformed.weibull_min,
         key,
-        (
-            scale,
-            concentration,
-        ),
+        (scale, concentration),
         shape,
         dtype,
     )
+
+
+def wald(key: KeyLike, mean: ArrayLike, shape: ShapeLike | None = None, dtype: DTypeLike | None = None) -> Array:
+    """Numbers of the inverse Gaussian distribution of ``mean``, which is positive, and scale 1.
+
+    ``shape`` is by default that of ``mean``. Equal to ``jax.random.wald``, and accurate for a large ``mean``, where
+    that loses digits.
+
+    >>> bool(aio.all(aio.random.wald(aio.random.key(0), 2.0, (100,)) > 0))
+    True
+    """
+    return of_parameters(transformed.wald, key, (mean,), shape, dtype)
+
+
+def double_sided_maxwell(
+    key: KeyLike, loc: ArrayLike, scale: ArrayLike, shape: ShapeLike | None = None, dtype: DTypeLike | None = None
+) -> Array:
+    """``loc`` plus ``scale`` times Maxwell numbers of either sign.
+
+    Parameters broadcast; ``shape`` is by default theirs. Of numbers ``loc`` and ``scale`` equal to
+    ``jax.random.double_sided_maxwell``.
+
+    >>> aio.random.double_sided_maxwell(aio.random.key(0), 0.0, 1.0, (3,)).shape
+    (3,)
+    """
+    return of_parameters(transformed.double_sided_maxwell, key, (loc, scale), shape, dtype)
+
+
+def generalized_normal(
+    key: KeyLike, p: ArrayLike, shape: ShapeLike | None = None, dtype: DTypeLike | None = None
+) -> Array:
+    """Numbers whose density is in proportion to ``exp(-abs(x)**p)``, for a finite ``p`` above 0.
+
+    ``shape`` is by default that of ``p``. Equal to ``jax.random.generalized_normal``.
+
+    >>> aio.random.generalized_normal(aio.random.key(0), 1.5, (3,)).shape
+    (3,)
+    """
+    return of_parameters(transformed.generalized_normal, key, (p,), shape, dtype)
+
+
+def ball(
+    key: KeyLike, d: SupportsIndex, p: ArrayLike = 2, shape: ShapeLike | None = None, dtype: DTypeLike | None = None
+) -> Array:
+    """Points of the ball of radius 1 in ``d`` dimensions, each equally likely; the norm is that of ``p``.
+
+    The result has shape ``(*shape, d)``; ``shape`` is by default that of ``p``, which is finite and positive.
+    ``ValueError`` for no dimensions. Equal to ``jax.random.ball``.
+
+    >>> x = aio.random.ball(aio.random.key(0), 3, shape=(100,))
+    >>> bool(aio.all(aio.linalg.vector_norm(x, axis=-1) <= 1))
+    True
+    """
+    words, layout = opened("ball", key)
+    real = real_dtype(dtype)
+    static = (integer_of("ball", "d", d), optional_shape("ball", shape), real, layout)
+    return call(transformed.ball, (words, parameter(p, real)), *static)

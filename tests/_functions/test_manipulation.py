@@ -89,6 +89,36 @@ def test_pad(width: Any) -> None:
     assert_array_equal(np.asarray(aio.pad(X, width, mode="reflect")), np.pad(HOST, width, mode="reflect"))
 
 
+@pytest.mark.parametrize("mode", ["mean", "median", "maximum", "minimum"])
+@pytest.mark.parametrize("length", [None, 1, ((1, 2), (2, 1))], ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "int32", "int64", "uint8"])
+def test_pad_with_statistics(mode: Any, length: Any, dtype: str) -> None:
+    x = np.random.default_rng(0).integers(0, 200, (3, 4)).astype(dtype)
+    if dtype == "int32":
+        x += 2**30  # as real numbers these need more than single precision
+    got = aio.pad(aio.asarray(x), ((1, 2), (2, 0)), mode=mode, stat_length=length)
+    expected = np.pad(x, ((1, 2), (2, 0)), mode=mode, stat_length=length)
+    assert got.dtype == expected.dtype
+    np.testing.assert_allclose(np.asarray(got), expected, rtol=1e-6 if dtype == "float32" else 0)
+
+
+def test_pad_with_a_function() -> None:
+    def outline(vector: Any, widths: tuple[int, int], axis: int, kwargs: dict[str, Any]) -> None:
+        vector[: widths[0]] = kwargs.get("fill", 10) + axis
+        vector[vector.shape[0] - widths[1] :] = vector[widths[0]]
+
+    for width in (2, ((1, 0), (0, 3), (2, 1))):
+        expected = np.pad(HOST, width, outline, fill=3)
+        assert_array_equal(np.asarray(aio.pad(X, width, outline, fill=3)), expected)
+        compiled = aio.jit(lambda x, width=width: aio.pad(x, width, outline, fill=3))
+        assert_array_equal(np.asarray(compiled(X)), expected)
+    returned = aio.pad(X, 1, lambda vector, widths, axis, kwargs: vector.at[0].set(5.0))
+    assert returned[0].tolist() == np.full(returned.shape[1:], 5).tolist()
+    assert aio.pad(aio.ones((0, 2)), ((0, 0), (1, 1)), outline).shape == (0, 4)
+    with pytest.raises(TypeError, match="pad: fill is no argument of mode 'edge'"):
+        aio.pad(X, 1, "edge", fill=3)  # type: ignore[call-overload]
+
+
 def test_inside_jit() -> None:
     @aio.jit
     def function(x: aio.Array) -> aio.Array:

@@ -38,6 +38,7 @@ VARIADIC = {
     "gradient": "the distances along each axis",
     "ix_": "a vector for each axis",
     "meshgrid": "any number of arrays, by the standard",
+    "pad": "further arguments of the function",
     "piecewise": "further arguments of the functions",
     **dict.fromkeys(["savez", "savez_compressed"], "any number of arrays, as NumPy's"),
     "serving.onnx_model": "the options of Batcher",

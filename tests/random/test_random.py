@@ -51,6 +51,15 @@ DRAWS: dict[str, Callable[[Any], Any]] = {
     "triangular": lambda key: random.triangular(key, -1.0, 0.5, 2.0, (4,)),
     "weibull_min": lambda key: random.weibull_min(key, 2.0, 1.5, (4,)),
     "uniform": lambda key: random.uniform(key, (4,)),
+    "ball": lambda key: random.ball(key, 2, shape=(4,)),
+    "binomial": lambda key: random.binomial(key, 1000, 0.3, (4,)),
+    "double_sided_maxwell": lambda key: random.double_sided_maxwell(key, 0.5, 2.0, (4,)),
+    "generalized_normal": lambda key: random.generalized_normal(key, 1.5, (4,)),
+    "geometric": lambda key: random.geometric(key, 0.01, (4,)),
+    "multinomial": lambda key: random.multinomial(key, 1000, np.ones(3, np.float32), (4,)),
+    "orthogonal": lambda key: random.orthogonal(key, 3, (4,)),
+    "rademacher": lambda key: random.rademacher(key, (4,)),
+    "wald": lambda key: random.wald(key, 1.5, (4,)),
 }
 NOT_DRAWS = {"Key", "PRNGKey", "key", "key_data", "wrap_key_data"}
 
@@ -71,11 +80,13 @@ def test_one_launch_same_value_and_a_layout_of_its_own(name: str) -> None:
     other = np.asarray(DRAWS[name](random.key(7, partitionable=True)))
     if name == "fold_in":  # one hash, in which the layouts do not differ
         np.testing.assert_array_equal(np.asarray(first), other)
-    elif name not in ("bernoulli", "permutation"):  # these have few values, which may agree by chance
+    elif name not in ("bernoulli", "permutation", "rademacher"):  # these have few values, which may agree by chance
         assert not np.array_equal(np.asarray(first), other)
 
 
-@pytest.mark.parametrize("name", ["normal", "randint", "gamma", "split"])
+@pytest.mark.parametrize(
+    "name", ["normal", "randint", "gamma", "split", "binomial", "multinomial", "wald", "orthogonal"]
+)
 def test_draws_the_same_inside_jit(name: str) -> None:
     key = random.key(7, partitionable=True)
     compiled = aio.jit(DRAWS[name])
@@ -98,29 +109,22 @@ FROM_JAX: dict[str, tuple[tuple[float, ...], list[float]]] = {
     "lognormal": ((0.5,), [1.253096342086792, 2.655745506286621, 0.7725027203559875]),
     "pareto": ((3.0,), [1.4531176090240479, 3.402658462524414, 1.127777099609375]),
     "weibull_min": (
-        (
-            2.0,
-            1.5,
-        ),
+        (2.0, 1.5),
         [2.1584150791168213, 4.761716365814209, 1.0135159492492676],
     ),
     "triangular": (
-        (
-            -1.0,
-            0.5,
-            2.0,
-        ),
+        (-1.0, 0.5, 2.0),
         [0.7889692783355713, 1.662029504776001, 0.16738855838775635],
     ),
     "chisquare": ((3.0,), [3.022066593170166, 1.0437909364700317, 1.1556823253631592]),
     "t": ((3.0,), [2.3151819705963135, 0.14994874596595764, -0.5002365112304688]),
     "f": (
-        (
-            3.0,
-            5.0,
-        ),
+        (3.0, 5.0),
         [0.48384320735931396, 1.1076066493988037, 1.6477009057998657],
     ),
+    "wald": ((1.5,), [0.41869986057281494, 1.783737063407898, 0.7993422746658325]),
+    "generalized_normal": ((1.5,), [-0.11314882338047028, -0.786064863204956, 0.05867381393909454]),
+    "double_sided_maxwell": ((0.5, 2.0), [-1.9771909713745117, -4.670105457305908, 3.2603445053100586]),
 }
 
 
