@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from typing import Literal, get_args
 
+from .._base.callers import stack_level
 from .._base.errors import SyncReadError, SyncReadWarning
 from .._base.scoped import ScopedSetting, Setting
 from .._engine import in_event_loop, instruments
@@ -25,7 +25,6 @@ class _Count:
 
 _count = _Count()
 _policy: Setting[Policy] = Setting("aioarray_sync_reads", "warn")
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 class sync_reads(ScopedSetting[Policy]):
@@ -67,17 +66,7 @@ def check(what: str) -> None:
     )
     if policy == "raise":
         raise SyncReadError(message)
-    warnings.warn(message, SyncReadWarning, stacklevel=_stack_level())
-
-
-def _stack_level() -> int:
-    """The level of the caller's line: the innermost frame outside this package, counted from ``check``."""
-    level = 1
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        level += 1
-        frame = frame.f_back
-    return level
+    warnings.warn(message, SyncReadWarning, stacklevel=stack_level())
 
 
 def shows_values() -> bool:

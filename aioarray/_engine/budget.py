@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Literal
 
+from .._base.callers import stack_level
 from .._base.errors import CompileBudgetError, CompileBudgetWarning
 
 if TYPE_CHECKING:
@@ -75,19 +75,9 @@ def exceeded(action: Action, message: str) -> None:
     """Raise or warn, at the line that called into aioarray."""
     if action == "raise":
         raise CompileBudgetError(message)
-    warnings.warn(message, CompileBudgetWarning, stacklevel=_stack_level())
+    warnings.warn(message, CompileBudgetWarning, stacklevel=stack_level())
 
 
 def _why(explain: Callable[[], str] | None) -> str:
     reason = explain() if explain is not None else ""
     return f": {reason}" if reason else ""
-
-
-def _stack_level() -> int:
-    level = 1
-    frame = sys._getframe(1)
-    package = __name__.partition(".")[0]
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
-        level += 1
-        frame = frame.f_back
-    return level

@@ -9,6 +9,7 @@ import traceback
 from sys import get_coroutine_origin_tracking_depth
 from typing import TYPE_CHECKING, ClassVar
 
+from .._base.callers import PACKAGE
 from .._base.errors import AioArrayError, CompileError, DeviceError
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ _DEBUGGING = sys.flags.dev_mode or (not sys.flags.ignore_environment and bool(os
 # Frames that are kept, as many as asyncio keeps.
 STACK_DEPTH = 10
 
-_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
-
 
 def origin(depth: int = 1) -> Origin | None:
     """Where the program called into aioarray: the innermost frame that is not aioarray's own.
@@ -38,7 +37,7 @@ def origin(depth: int = 1) -> Origin | None:
     frame: FrameType | None = sys._getframe(depth)
     while frame is not None:
         code = frame.f_code
-        if not code.co_filename.startswith(_PACKAGE):
+        if not code.co_filename.startswith(PACKAGE):
             if _DEBUGGING or get_coroutine_origin_tracking_depth():
                 return OriginWithStack(frame)
             return code, frame.f_lasti

@@ -6,18 +6,17 @@ jaxlib gives the GIL up and takes it again in a destructor, which must not be un
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from .._base.callers import PACKAGE
 from .client import bar_daemon_threads, get_client
 
 if TYPE_CHECKING:
     from types import FrameType
 
-_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 # How long, in seconds, a thread may be inside a call of this package's, and inside the destructor of a Buffer, which
 # cannot be told from waiting for whatever else.
 _CALL = 2.0
@@ -67,4 +66,4 @@ def _positions() -> dict[int, tuple[int, int]]:
 
 
 def _is_inside(frame: FrameType) -> bool:
-    return frame.f_code.co_filename.startswith(_PACKAGE)
+    return frame.f_code.co_filename.startswith(PACKAGE)

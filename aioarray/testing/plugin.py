@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 import sys
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import pytest
 
 from .._array.sync_reads import sync_reads
+from .._base.callers import PACKAGE
 from .._base.errors import AioArrayError
 from .._engine import instruments
 from .._observe import LoopWatch
@@ -34,7 +34,6 @@ __all__ = ["LeakWarning", "Plugin"]
 
 S = TypeVar("S", bound=instruments.Instrument)
 
-_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LOOKED_AT: Final = ("warn", "error", "raise")
 
 
@@ -278,7 +277,7 @@ def _end_traceback_at_the_caller(error: Exception) -> None:
         return
     last, traceback = None, error.__traceback__
     while traceback is not None:
-        if not traceback.tb_frame.f_code.co_filename.startswith(_PACKAGE):
+        if not traceback.tb_frame.f_code.co_filename.startswith(PACKAGE):
             last = traceback
         traceback = traceback.tb_next
     if last is not None:
