@@ -111,6 +111,14 @@ class LaunchClass:
             expected += (min(seconds, 4 * expected) - expected) / 8
         self._measured += 1
         self.settled = self._measured >= SETTLED
+        self._expect(expected)
+
+    def runs(self, seconds: float) -> None:
+        """A launch has been running for ``seconds`` and is not over: the next ones will take as long."""
+        if seconds > self.expected:
+            self._expect(seconds)
+
+    def _expect(self, expected: float) -> None:
         self.expected = expected = min(expected, self._ceiling)
         level = level_of(expected)
         if level > self.level or (level < self.level and level_of(expected / CLEARLY) < self.level):

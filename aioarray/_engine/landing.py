@@ -6,7 +6,7 @@ Without the scheduler's lock, on any thread, where no comment differs.
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from .. import _xla
 from .cost import SHORT_SECONDS
@@ -23,10 +23,14 @@ if TYPE_CHECKING:
     from .watchers import Watchers
 
 
+# How often those who drain are told of what has died: a launch that nobody can see any more cannot tell itself.
+BURY_SECONDS: Final = 0.02
+
+
 class Landing:
     """Waits in PJRT for the ends of launches, and lets others wait for them."""
 
-    __slots__ = ("_endings", "_flying", "_reopen", "_state", "_watchers")
+    __slots__ = ("_burying", "_call_at", "_endings", "_flying", "_reopen", "_state", "_vacated", "_watchers")
 
     def __init__(
         self,
@@ -34,12 +38,17 @@ class Landing:
         endings: Endings,
         watchers: Watchers,
         reopen: Callable[[], None],
+        vacated: Callable[[list[Waiter]], None],
+        call_at: Callable[[float, Callable[[], object]], None],
     ) -> None:
-        """``reopen()`` opens the fast path if it can be."""
+        """``reopen()`` opens the fast path if it can be; ``vacated(woken)`` looks who may go on."""
         self._state = state
         self._endings = endings
         self._watchers = watchers
         self._reopen = reopen
+        self._vacated = vacated
+        self._call_at = call_at
+        self._burying = False  # the timer will tell those who drain; under the lock
         self._flying = state.window.flying
 
     def add_waiter(self, launch: Launch, key: object, waiter: Waiter) -> Waiter | None:
@@ -76,11 +85,27 @@ class Landing:
             if wait and not refused:
                 self._state.drainers.add(waiter, limit)
                 self._watchers.watch_all(self._flying)
+                self._bury_later()
         wake(woken)
         if refused:
             _xla.stop_daemon_thread()
             raise RuntimeError("drain: not all work was launched: the interpreter is shutting down")
         return wait
+
+    def _bury_later(self) -> None:
+        """Under the lock."""
+        if self._state.drainers and not self._burying:
+            self._burying = True
+            self._call_at(perf_counter() + BURY_SECONDS, self._bury)
+
+    def _bury(self) -> None:
+        """Count those that have died, and let go on who waits for that."""
+        woken: list[Waiter] = []
+        with self._state.lock:
+            self._burying = False
+            self._vacated(woken)
+            self._bury_later()
+        wake(woken)
 
     def remove_drainer(self, waiter: Waiter) -> None:
         """Forget ``waiter``."""

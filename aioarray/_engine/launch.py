@@ -160,6 +160,7 @@ class Launch:
         "begun",
         "entry",
         "followers",
+        "launching",
         "lead",
         "level",
         "missing",
@@ -167,6 +168,7 @@ class Launch:
         "only",
         "origin",
         "outputs",
+        "placed",
         "program",
         "rank",
         "reference",
@@ -206,6 +208,8 @@ class Launch:
         self.level: int = 0  # how long it will run, when it was pushed or launched
         self.entry: int = 0  # the number of its entry among those that could be made; 0 if it has none
         self.ahead: bool = False  # some of its inputs are unfinished
+        self.launching: bool = False  # counted by the window as being given to PJRT
+        self.placed: bool = False  # counted by the window among those of its level and rank
         self.lead: float = 0.0  # seconds of work that come after what runs now and before it
         self.followers: list[ReferenceType[Launch]] | None = None  # read its results, and wait for its start or its end
 

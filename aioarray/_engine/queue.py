@@ -172,12 +172,20 @@ class Queue:
         return any(heap.level == level and not heap.ahead for heap in self._used)
 
     def take(self, heap: Heap) -> Launch | None:
-        """Take out the first launch of ``heap``, which `choose` gave; None if it has died since."""
+        """Take out the first launch of ``heap``, which `choose` gave.
+
+        None if it has died since, or is known to run longer than when it was put there: then it stands where it should.
+        """
         launch = heap.pop()
-        if launch is not None:
-            self.remove(launch)
         if not heap:
             self._used.remove(heap)
+        if launch is None:
+            return None
+        launch_class = launch.program.launch_class
+        if launch_class is not None and launch_class.level > launch.level:
+            self.push(launch)
+            return None
+        self.remove(launch)
         return launch
 
     def before(self, launch: Launch) -> list[str] | None:

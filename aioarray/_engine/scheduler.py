@@ -23,6 +23,7 @@ from .. import _xla
 from . import cost
 from .endings import Endings
 from .failure import Failure, origin
+from .inline import Inline, outputs, unobserved
 from .landing import Landing
 from .launch import FINISHED, LAUNCHED, LAUNCHING, QUEUED, Launch, Pending, Program, Waiter, appended
 from .priority import BACKGROUND, current
@@ -31,7 +32,7 @@ from .timer import Timer
 from .turns import Turns
 from .waiters import Donor, wake
 from .watchers import Watchers
-from .window import outcome
+from .window import Place, Placed, outcome
 from .workers import Workers
 
 if TYPE_CHECKING:
@@ -42,11 +43,6 @@ if TYPE_CHECKING:
     from .threads import Request, Threads
 
 
-def _unobserved(program: Program, arguments: list[Buffer | Pending]) -> Launch | None:
-    """Nobody wants to see a launch."""
-    return None
-
-
 class Scheduler:
     """The state of one process's device work; the only instance is ``engine.scheduler``."""
 
@@ -54,6 +50,7 @@ class Scheduler:
         "_compiler",
         "_endings",
         "_fast_path",
+        "_inline",
         "_landing",
         "_lanes",
         "_observe",
@@ -66,6 +63,7 @@ class Scheduler:
         "_workers",
         "add_drainer",
         "add_waiter",
+        "adopt",
         "before",
         "block",
         "counts",
@@ -97,9 +95,16 @@ class Scheduler:
         self._turns = turns = Turns(
             state, self._endings, self._watchers, self._call_worker, self.timer.call_at, self._close, self._vacated
         )
-        self._workers = Workers(threads, state, turns.take, self._launch)
-        self._landing = landing = Landing(state, self._endings, self._watchers, self._reopen)
-        # Methods of the parts are the scheduler's own: what becomes ready, and who waits for launches.
+        self._workers = Workers(threads, state, turns.take, self._more, self._launch, self.timer.call_at)
+        self._landing = landing = Landing(
+            state, self._endings, self._watchers, self._reopen, self._vacated, self.timer.call_at
+        )
+        self._lanes = itertools.count(1)
+        self._inline = inline = Inline(
+            state, self._endings, self._watchers, self._lanes, self._close, self._vacated, compiler.leave_fast_path
+        )
+        # Methods of the parts are the scheduler's own: what becomes ready, who waits, and what the fast path has begun.
+        self.adopt = inline.adopt
         self.before = turns.before
         self.let_go = turns.let_go
         self.program_compiled = turns.program_compiled
@@ -109,7 +114,6 @@ class Scheduler:
         self.remove_waiter = landing.remove_waiter
         self.add_drainer = landing.add_drainer
         self.remove_drainer = landing.remove_drainer
-        self._lanes = itertools.count(1)
         # False while the window is full, while a function is traced or everything observed, and after the end.
         self.open = False
         # Launches that were over when the fast path returned; `+=` on an int attribute lets no other thread in.
@@ -117,7 +121,7 @@ class Scheduler:
         # Told of those launches, and when that was.
         self.record: Callable[[tuple[Program, float]], object] | None = None
         # Gives the launch that is to be enqueued, if an instrument wants to see it.
-        self._observe: Callable[[Program, list[Buffer | Pending]], Launch | None] = _unobserved
+        self._observe: Callable[[Program, list[Buffer | Pending]], Launch | None] = unobserved
         self._shown_all = False  # instruments want everything to come through `enqueue`
         self._traces = 0  # functions that are being traced, on any thread: what they call must not be launched
         self._fast_path = False
@@ -189,7 +193,7 @@ class Scheduler:
         launches on the fast path.
         """
         with self._state.lock:
-            self._observe = observe or _unobserved
+            self._observe = self._inline.observe = observe or unobserved
             self._shown_all = shown_all
             self.record = record
             self.open = False
@@ -214,49 +218,56 @@ class Scheduler:
         self.check_usable()
         woken: list[Waiter] = []
         observed = self._observe(program, arguments)
-        with self._state.lock:
-            self.counts.enqueued += 1
-            sources: list[Pending] = []
-            missing: list[Pending] = []
-            donors: list[Pending] = []
-            for index, argument in enumerate(arguments):
-                if type(argument) is not Pending:
-                    continue
-                if argument.failure is not None:
-                    return self._born_failed(program, argument.failure, observed)
-                if argument.launch is not None:
-                    sources.append(argument)
-                    if index in program.donated:
-                        donors.append(argument)
-                if argument.buffer is None:
-                    missing.append(argument)
-                else:
-                    arguments[index] = argument.buffer
-            if program.failure is not None:
-                return self._born_failed(program, program.failure, observed)
-            rank = current.get()
-            launch_class, level = program.launch_class, 0
-            dear = launch_class is None or launch_class.current == cost.DEAR
-            detained = observed is not None and observed.observer.detained
-            launch = observed
-            if missing or donors or dear or detained or rank >= BACKGROUND:
-                results = self._enter(program, arguments, sources, missing, donors, launch)
-            else:
+        place: Placed | None = None
+        try:
+            with self._state.lock:
+                self.counts.enqueued += 1
+                sources: list[Pending] = []
+                missing: list[Pending] = []
+                donors: list[Pending] = []
+                for index, argument in enumerate(arguments):
+                    if type(argument) is not Pending:
+                        continue
+                    if argument.failure is not None:
+                        return self._born_failed(program, argument.failure, observed)
+                    if argument.launch is not None:
+                        sources.append(argument)
+                        if index in program.donated:
+                            donors.append(argument)
+                    if argument.buffer is None:
+                        missing.append(argument)
+                    else:
+                        arguments[index] = argument.buffer
+                if program.failure is not None:
+                    return self._born_failed(program, program.failure, observed)
+                rank = current.get()
+                launch_class = program.launch_class
+                dear = launch_class is None or launch_class.current == cost.DEAR
+                detained = observed is not None and observed.observer.detained
+                launch = observed
+                if missing or donors or dear or detained or rank >= BACKGROUND:
+                    return list(self._enter(program, arguments, sources, missing, donors, launch))
                 assert launch_class is not None
                 level = launch_class.level
                 if sources:
                     launch = launch or Launch(program, arguments, sources, origin(), QUEUED)
                     launch.sources, launch.rank, launch.level = sources, rank, level
-                if self._may_launch_here(program, level, rank, launch if sources else None, woken):
-                    if launch is not None:
-                        launch.state, launch.rank, launch.level = LAUNCHING, rank, level
-                        self._turns.lookahead.follow(launch)
-                    self._turns.begin(level, launch is not None and launch.ahead, rank)
-                    results = []
-                else:
+                if not self._may_launch_here(program, level, rank, launch if sources else None, woken):
                     results = self._enter(program, arguments, sources, missing, donors, launch)
-        wake(woken)
-        return results or self._launch_here(program, arguments, sources, launch, level, rank)
+                elif launch is None:
+                    place = Place(rank, level)
+                    self._turns.begin(place)
+                else:
+                    launch.state, launch.rank, launch.level = LAUNCHING, rank, level
+                    place = launch
+                    self._turns.lookahead.follow(launch)
+                    self._turns.begin(launch)
+            wake(woken)
+            return results if place is None else self._inline.launch(program, arguments, sources, launch, place)
+        except BaseException:  # Ctrl-C: nobody will see the results
+            if place is not None:
+                self._inline.give_back(place)
+            raise
 
     def _may_launch_here(
         self, program: Program, level: int, rank: int, following: Launch | None, woken: list[Waiter]
@@ -313,7 +324,7 @@ class Scheduler:
         if sources:
             self._turns.lift(sources, launch.rank)
         reference = self._queue.add(launch)
-        pendings = self._outputs(launch)
+        pendings = outputs(launch)
         for argument in missing:
             argument.dependents = appended(argument.dependents, reference)
         for donor in donors:
@@ -330,152 +341,6 @@ class Scheduler:
         if launch.missing == 0:
             self._turns.ready(launch)
         return list(pendings)
-
-    def _outputs(self, launch: Launch) -> list[Pending]:
-        pendings = [Pending(launch, None, launch.observer) for _ in launch.program.out_specs]
-        launch.outputs = [weakref.ref(pending) for pending in pendings]
-        return pendings
-
-    def _launch_here(
-        self,
-        program: Program,
-        arguments: list[Buffer | Pending],
-        sources: list[Pending],
-        launch: Launch | None,
-        level: int,
-        rank: int,
-    ) -> list[Buffer | Pending]:
-        """Launch on the caller's thread, where a place in the window has been taken.
-
-        A ``launch`` is made before where it has unfinished inputs or an observer.
-        """
-        compiled = program.compiled
-        assert compiled is not None
-        launch_class = compiled.launch_class
-        # A lane of its own, or it would wait behind whatever this thread launched before.
-        _xla.set_stream(next(self._lanes))
-        failure = None
-        buffers: list[Buffer] = []
-        woken: list[Waiter] = []
-        start = time.perf_counter()
-        try:
-            buffers = compiled.execute(arguments).consume_with_handlers(compiled.handlers)
-        except Exception as error:  # whatever it is belongs to whoever awaits the result
-            failure = Failure(program.name, origin(), *_xla.translate(error))
-        except BaseException:  # Ctrl-C: nobody will see the results
-            with self._state.lock:
-                self.window.launching -= 1
-                self.window.leave(level, launch is not None and launch.ahead, rank)
-                self.counts.failed += 1
-                self._vacated(woken)
-            wake(woken)
-            raise
-        seconds = time.perf_counter() - start
-        ready = failure is not None or not buffers or _xla.is_ready(buffers[0])
-        with self._state.lock:
-            self.window.launching -= 1
-            self.counts.launched += 1
-            launch_class.launched_inline(seconds)
-            if ready and failure is None and launch is None and not program.may_fail:
-                if not launch_class.settled:
-                    launch_class.ran(seconds, at_most=True)
-                self.counts.finished += 1
-                self.window.leave(level, False, rank)
-                self._vacated(woken)
-                results: list[Buffer | Pending] = buffers
-            else:
-                if launch is None:
-                    launch = Launch(program, [], sources, origin(), LAUNCHED)
-                    launch.level, launch.rank = level, rank
-                launch.observer.launched(start, start + seconds, self.window.fillings)
-                results = self._take_in(launch, sources, buffers, ready, failure, woken, start)
-        wake(woken)
-        return results
-
-    def _take_in(
-        self,
-        launch: Launch,
-        sources: list[Pending],
-        buffers: list[Buffer],
-        ready: bool,
-        failure: Failure | None,
-        woken: list[Waiter],
-        begun: float,
-    ) -> list[Buffer | Pending]:
-        """Begin to follow a launch that the caller's thread has made. Under the lock."""
-        launch.arguments, launch.sources, launch.state = [], sources, LAUNCHED
-        if launch.begun is None:  # or its inputs have become ready meanwhile
-            launch.begun = begun
-        pendings = self._outputs(launch)
-        for pending, buffer in zip(pendings, buffers, strict=False):
-            pending.buffer = buffer
-        if ready:
-            self._endings.finish(launch, outcome(buffers[0]) if buffers else None, failure, woken)
-        else:
-            self._take_off(launch, buffers[0])
-        return list(pendings)
-
-    def _take_off(self, launch: Launch, buffer: Buffer) -> None:
-        """PJRT has ``launch``, which is not over. Under the lock."""
-        self.flying[launch] = buffer
-        if self.window.occupied():
-            self.open = False
-        if launch.waiters or self._queue.runnable or self._state.drainers:
-            self._watchers.watch(launch)  # somebody waits for it, for a place, or for the count to fall
-        else:
-            self._watchers.follow(self.flying)
-
-    def adopt(self, program: Program, buffers: list[Buffer]) -> list[Buffer | Pending]:
-        """Follow a launch that the fast path made and that is not over yet; its inputs were ready.
-
-        Takes the lock only where somebody else is concerned: this is as long as the launch itself. Each line that
-        changes something is one step for other threads, which therefore go through copies of ``flying``.
-        """
-        observed = self._observe(program, [])
-        if observed is not None:
-            return self._adopt_observed(observed, buffers)
-        launch = Launch(program, [], [], origin(2), LAUNCHED)
-        launch.begun = time.perf_counter()
-        pendings: list[Buffer | Pending] = [Pending(launch, buffer) for buffer in buffers]
-        if len(pendings) == 1:
-            launch.only = pendings[0]
-        else:
-            launch.outputs = list(map(weakref.ref, pendings))
-        self.counts.enqueued += 1
-        self.counts.launched += 1
-        self.flying[launch] = buffers[0]
-        window = self.window
-        count = len(self.flying)
-        if count > window.most_in_flight or window.full or self._queue.runnable or self._state.drainers:
-            with self._state.lock:
-                if window.occupied():
-                    self.open = False
-                if self._queue.runnable or self._state.drainers:
-                    self._watchers.watch(launch)
-        launch_class = program.launch_class
-        if launch_class is not None and launch_class.level:
-            with self._state.lock:
-                self._not_short(launch)
-        return pendings
-
-    def _not_short(self, launch: Launch) -> None:
-        """A launch of the fast path is of a program that turned out to run long. Under the lock."""
-        launch_class = launch.program.launch_class
-        if launch_class is not None and launch_class.level and launch.state == LAUNCHED:
-            launch.level = launch_class.level
-            self.window.enter(launch.level, False, launch.rank)
-        self._compiler.leave_fast_path(launch.program)
-
-    def _adopt_observed(self, launch: Launch, buffers: list[Buffer]) -> list[Buffer | Pending]:
-        woken: list[Waiter] = []
-        begun = time.perf_counter()
-        with self._state.lock:
-            self.counts.enqueued += 1
-            self.counts.launched += 1
-            launch.observer.launched(begun, begun, self.window.fillings)
-            results = self._take_in(launch, [], buffers, False, None, woken, begun)
-        wake(woken)
-        return results
 
     def fast_path_failed(self, program: Program, error: BaseException) -> list[Buffer | Pending]:
         """The results of a fast-path launch that PJRT refused."""
@@ -521,7 +386,7 @@ class Scheduler:
         error = outcome(buffers[0]) if ready and buffers else None
         woken: list[Waiter] = []
         with self._state.lock:
-            self.window.launching -= 1
+            self.window.launched(launch)
             self.counts.launched += launched
             launch.arguments, launch.state = [], LAUNCHED
             if launch.begun is None:  # or its inputs have become ready meanwhile
@@ -541,7 +406,7 @@ class Scheduler:
             if ready:
                 self._endings.finish(launch, error, failure, woken)
             else:
-                self._take_off(launch, buffers[0])
+                self._inline.take_off(launch, buffers[0])
         del buffers
         wake(woken)
 
@@ -559,7 +424,7 @@ class Scheduler:
         while True:
             with self._state.lock:
                 quick = self._turns.take(dear=False)
-                if quick is None and self._queue.choose(self.window, dear=True, long=True) is not None:
+                if quick is None and self._more(long=True):
                     self._workers.call()
             if quick is None:
                 return
@@ -580,13 +445,17 @@ class Scheduler:
             self._turns.lookahead.ended(launch)
         self._vacated(woken)
 
+    def _more(self, long: bool) -> bool:
+        """Whether a worker could take something off the queue, though nothing long without ``long``."""
+        return self._queue.runnable and self._queue.choose(self.window, dear=True, long=long) is not None
+
     def _vacated(self, woken: list[Waiter]) -> None:
         """A launch has given up its place."""
         if not self.open:
             self._reopen()
         self._state.counts.dropped += self._queue.bury()
         drainers = self._state.drainers
-        if self._queue.runnable and self._queue.choose(self.window, dear=True, long=True) is not None:
+        if self._more(long=True):
             self._workers.call()
         if self._queue.runnable or drainers:
             self._watchers.watch_all(self.flying)  # some of them can run only now

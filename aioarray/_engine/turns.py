@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .launch import Launch, Pending, Program, Waiter
     from .state import State
     from .watchers import Watchers
+    from .window import Placed
 
 
 class Turns:
@@ -144,7 +145,7 @@ class Turns:
             launch = self._queue.take(heap)
             if launch is not None:
                 launch.state = LAUNCHING
-                self.begin(launch.level, launch.ahead, launch.rank)
+                self.begin(launch)
                 return launch
         return None
 
@@ -188,10 +189,9 @@ class Turns:
                 self._push(launch)
             stack.extend(launch.sources)
 
-    def begin(self, level: int, ahead: bool, rank: int) -> None:
-        """A launch is about to be given to PJRT."""
+    def begin(self, place: Placed) -> None:
+        """Take ``place`` for what is about to be given to PJRT."""
         window = self._window
-        window.launching += 1
-        window.enter(level, ahead, rank)
+        window.begin(place)
         if window.occupied():
             self._close()

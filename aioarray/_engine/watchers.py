@@ -9,6 +9,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final
 
 from .launch import LAUNCHED, Launch
+from .window import RESERVE, WINDOW
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from .state import State
     from .threads import Request, Threads
 
-# So many may be needed: a thread for each launch in the window.
-WATCHERS: Final = 16
+# So many may be needed: a thread for each launch in the window. Fewer, all waiting for long ones, would notice the end
+# of a short one late.
+WATCHERS: Final = WINDOW + RESERVE
 
 
 class Watchers:

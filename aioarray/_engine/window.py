@@ -10,7 +10,7 @@ Under the scheduler's lock where no comment differs.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from .. import _xla
 from .cost import LEVELS
@@ -40,8 +40,34 @@ def outcome(buffer: Buffer) -> Exception | None:
     return None
 
 
+class Placed(Protocol):
+    """What has a place: a ``Launch``, or a ``Place``."""
+
+    rank: int
+    level: int
+    ahead: bool
+    launching: bool  # some thread is just giving it to PJRT
+    placed: bool
+
+
+class Place:
+    """The place of a launch that the caller's thread makes, as long as it has no ``Launch``."""
+
+    __slots__ = ("ahead", "launching", "level", "placed", "rank")
+
+    def __init__(self, rank: int, level: int) -> None:
+        self.rank = rank
+        self.level = level
+        self.ahead = False
+        self.launching = self.placed = False
+
+
 class Window:
-    """The launches in flight, and the places they have."""
+    """The launches in flight, and the places they have.
+
+    Methods that change counts call nothing between the first change and the last: Python raises ``KeyboardInterrupt``
+    only where something is called. So a place is either taken, and its holder says so, or it is not.
+    """
 
     __slots__ = (
         "_ahead",
@@ -102,39 +128,55 @@ class Window:
             return self._ahead < CORES
         return self._running[level] < PLACES[level] + (rank == HIGH)
 
-    def enter(self, level: int, ahead: bool, rank: int) -> None:
-        """A launch takes a place."""
-        if rank >= BACKGROUND:
+    def begin(self, place: Placed) -> None:
+        """Take ``place`` for what is to be given to PJRT."""
+        self.launching += 1
+        place.launching = True
+        self.enter(place)
+
+    def enter(self, place: Placed) -> None:
+        """Take ``place``."""
+        place.placed = True
+        if place.rank >= BACKGROUND:
             self._background += 1
-        if level:
+        if place.level:
             self._long += 1
-            if ahead:
+            if place.ahead:
                 self._ahead += 1
             else:
-                self._running[level] += 1
+                self._running[place.level] += 1
 
-    def leave(self, level: int, ahead: bool, rank: int) -> None:
-        """It gives the place up."""
-        if rank >= BACKGROUND:
+    def launched(self, place: Placed) -> None:
+        """PJRT has it, or will not get it."""
+        if place.launching:
+            place.launching = False
+            self.launching -= 1
+
+    def leave(self, place: Placed) -> None:
+        """Give ``place`` up, if it is taken."""
+        if not place.placed:
+            return
+        place.placed = False
+        if place.rank >= BACKGROUND:
             self._background -= 1
-        if level:
+        if place.level:
             self._long -= 1
-            if ahead:
+            if place.ahead:
                 self._ahead -= 1
             else:
-                self._running[level] -= 1
+                self._running[place.level] -= 1
 
     def run(self, launch: Launch) -> None:
         """The inputs of ``launch``, which was ahead, are finished."""
         launch.ahead = False
-        if launch.level:
+        if launch.level and launch.placed:
             self._ahead -= 1
             self._running[launch.level] += 1
 
     def land(self, launch: Launch) -> None:
         """``launch`` is over."""
         self.flying.pop(launch, None)
-        self.leave(launch.level, launch.ahead, launch.rank)
+        self.leave(launch)
 
     def occupied(self) -> bool:
         """A launch is in flight that was not; whether there is room for no other."""

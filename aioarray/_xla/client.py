@@ -223,11 +223,13 @@ def _create_with_more_threads() -> Any:
     if any(name in os.environ for name in _POOL_SIZES):
         return xla_client.make_cpu_client()
     cores = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    os.environ[_POOL_SIZES[0]] = str(cores + MORE_THREADS)  # read once, now
+    size = str(cores + MORE_THREADS)
     try:
+        os.environ[_POOL_SIZES[0]] = size  # read once, now
         return xla_client.make_cpu_client()
     finally:
-        del os.environ[_POOL_SIZES[0]]
+        if os.environ.get(_POOL_SIZES[0]) == size:  # else somebody has set it meanwhile, or taken it out
+            del os.environ[_POOL_SIZES[0]]
 
 
 def _create_in_nice_thread() -> Any:

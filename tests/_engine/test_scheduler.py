@@ -11,6 +11,8 @@ import pytest
 from aioarray._engine import Pending
 from aioarray._engine.cost import DEAR, LIMIT_SECONDS, PROVEN_SECONDS, QUICK, TINY, LaunchClass
 from aioarray._engine.waiters import ThreadWaiter
+from aioarray._engine.window import Place
+from aioarray._engine.workers import WORKERS
 from aioarray._xla import Cost
 from tests._engine.fakes import LOST, FakeBuffer, FakeComputation, dear, program, scheduler
 
@@ -205,6 +207,48 @@ def test_an_interrupted_launch_gives_its_place_back() -> None:
         assert device.in_flight == device.unfinished() == 0
         assert device.open
         assert not device.add_drainer(Bell(), 1)
+
+
+def test_workers_held_up_by_what_was_taken_for_short_leave_the_rest_to_others() -> None:
+    go_on = threading.Event()
+    slow = [FakeComputation(during=lambda: go_on.wait(LOST)) for _ in range(WORKERS)]
+    other = FakeComputation()
+    with scheduler(window=16) as device:
+        device.window.reserve = 12
+        held = [device.enqueue(dear(work), [ready()])[0] for work in slow]
+        (pending,) = device.enqueue(dear(other), [ready()])
+        other.wait_for_launches(1)
+        assert not any(work.launches for work in slow)
+        go_on.set()
+        for work in slow:
+            work.wait_for_launches(1)
+            work.finish_all()
+        other.finish_all()
+        for each in (*held, pending):
+            if each.launch is not None:  # type: ignore[union-attr]
+                assert bell(device, each).heard()
+
+
+def test_drain_hears_of_work_that_was_dropped() -> None:
+    with scheduler() as device:
+        waiting = program(FakeComputation())
+        waiting.compiled = None  # and, since it is asked for already, never will be
+        held = [device.enqueue(waiting, [ready()]) for _ in range(10)]
+        drained = Bell()
+        assert device.add_drainer(drained, 1)
+        held.clear()
+        assert drained.heard()
+        assert device.counts.dropped == 10
+
+
+def test_a_place_that_was_given_back_is_not_given_back_again() -> None:
+    with scheduler() as device:
+        place = Place(1, 3)
+        device.window.begin(place)
+        device._inline.give_back(place)
+        device._inline.give_back(place)
+        assert device.in_flight == 0
+        assert device.window._running[3] == 0
 
 
 def test_an_error_of_the_call_belongs_to_the_result() -> None:
