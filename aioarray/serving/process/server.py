@@ -9,8 +9,7 @@ import signal
 import socket
 import sys
 import threading
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import anyio
 import uvicorn
@@ -19,8 +18,8 @@ import aioarray as aio
 
 from ..http.app import create_app
 from ..http.siblings import siblings
-from ..models.resolve import resolve
 from .connection import ConnectionLimits, guarded
+from .loading import ERRORS_OF_MODELS, load_models
 
 if sys.platform != "win32":
     import resource
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from ..models.registry import Registry
-    from ..models.resolve import ModelOptions
+    from .settings import ServeSettings
 
 logger = logging.getLogger("aioarray.serving")
 
@@ -43,26 +42,6 @@ BACKLOG: Final = 2048  # connections that wait to be accepted
 # ... and that are in one turn of the loop, before it is seen whether there are too many: fewer than spare descriptors.
 ACCEPTED_AT_ONCE: Final = 8
 LOOK_PERIOD: Final = 0.25  # seconds
-
-
-@dataclass(frozen=True)
-class ServeOptions:
-    """What the command line says. It goes to other processes."""
-
-    model: str
-    models: ModelOptions
-    host: str
-    port: int
-    workers: int
-    grace: int
-    cache_dir: str | None
-    app: dict[str, Any]  # options of create_app
-    certfile: str | None
-    keyfile: str | None
-    root_path: str
-    max_connections: int
-    head_seconds: float
-    log_level: str
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -142,46 +121,58 @@ class Server(uvicorn.Server):
 
 
 def serve_here(
-    options: ServeOptions, listener: socket.socket, say: Callable[[str], object] | None, *, when_ready: bool = False
+    settings: ServeSettings, listener: socket.socket, say: Callable[[str], object] | None, *, when_ready: bool = False
 ) -> int:
     """Serve in this process until a signal comes; the exit status. ``say`` is told what goes on.
 
     With ``when_ready`` nothing is accepted before the models are ready, as long as other processes serve.
     """
-    if options.cache_dir is not None:
-        aio.compile_cache.set_dir(options.cache_dir)
+    if settings.cache_dir is not None:
+        aio.compile_cache.set_dir(settings.cache_dir)
     limits = ConnectionLimits(
-        max_connections=min(options.max_connections, max(1, descriptors() - SPARE_DESCRIPTORS)),
-        head_seconds=options.head_seconds,
+        max_connections=min(settings.max_connections, max(1, descriptors() - SPARE_DESCRIPTORS)),
+        head_seconds=settings.head_timeout,
     )
     config = uvicorn.Config(
         "",  # the application is made once the models are there
         http=guarded(limits),
         ws="none",
         loop="asyncio",  # on uvloop new connections starve beside many that are busy
-        log_level=options.log_level,
+        log_level=settings.log_level,
         access_log=False,
         server_header=False,
         lifespan="off",
         backlog=ACCEPTED_AT_ONCE,
-        ssl_certfile=options.certfile,
-        ssl_keyfile=options.keyfile,
-        root_path=options.root_path,
-        timeout_graceful_shutdown=options.grace,
+        ssl_certfile=settings.certfile,
+        ssl_keyfile=settings.keyfile,
+        root_path=settings.root_path.rstrip("/"),
+        timeout_graceful_shutdown=settings.grace,
     )
-    server = Server(config, options.grace)
+    server = Server(config, settings.grace)
     tell = say or (lambda text: None)
-    tell(f"loading {options.model}")
+    tell(f"loading {', '.join(choice.model for choice in settings.models)}")
     try:
-        models = anyio.run(resolve, options.model, options.models)
-    except (ValueError, TypeError, ImportError, AttributeError, OSError) as error:
+        models = anyio.run(load_models, settings.models)
+    except ERRORS_OF_MODELS as error:
         print(f"aioarray serve: {error}", file=sys.stderr)
         return USAGE
 
     def progress(done: int, total: int, name: str) -> None:
         tell(f"compiled {name} ({done} of {total})")
 
-    app = create_app(models, progress=progress, **options.app)
+    app = create_app(
+        models,
+        progress=progress,
+        timeout=settings.timeout,
+        max_body=settings.max_body,
+        max_json=settings.max_json,
+        max_bytes=settings.max_bytes,
+        max_concurrency=settings.max_concurrency,
+        stuck_after=settings.stuck_after,
+        lag_limit=settings.lag_limit,
+        api_keys=settings.api_key,
+        allowed_hosts=settings.allowed_host,
+    )
     config.app = app
     registry: Registry = app.state.registry
 
@@ -189,7 +180,7 @@ def serve_here(
         async with app.router.lifespan_context(app), anyio.create_task_group() as group:
             if when_ready:
                 await _until_wanted(registry)
-            url = address(listener, "http" if options.certfile is None else "https")
+            url = address(listener, "http" if settings.certfile is None else "https")
             group.start_soon(_announce, registry, server, url, tell)
             server.serving = True
             await server.serve(sockets=[listener])

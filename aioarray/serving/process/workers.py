@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
     from types import FrameType
 
-    from .server import ServeOptions
+    from .settings import ServeSettings
 
 MAX_DEATHS: Final = 5  # of each worker, in
 DEATHS_WITHIN: Final = 30.0  # seconds: then something is wrong that another start will not mend
@@ -61,23 +61,23 @@ class _Worker:
 
 
 class Supervisor:
-    """Keeps ``options.workers`` processes. Main thread only.
+    """Keeps ``settings.workers`` processes. Main thread only.
 
     SIGTERM and SIGINT end them all. SIGHUP renews them, one after another: the old one goes on until the new one is
     ready, and answers what it has accepted.
     """
 
     def __init__(
-        self, options: ServeOptions, listener: socket.socket, say: Callable[[str], object], folder: Path
+        self, settings: ServeSettings, listener: socket.socket, say: Callable[[str], object], folder: Path
     ) -> None:
-        self._options = options
+        self._settings = settings
         self._listener = listener
         self._say = say
         self._folder = folder
         # Never fork: the threads of XLA would not be there in the child.
         self._context = multiprocessing.get_context("spawn")
         self._count = itertools.count()
-        self._deaths: deque[float] = deque(maxlen=MAX_DEATHS * options.workers)
+        self._deaths: deque[float] = deque(maxlen=MAX_DEATHS * settings.workers)
         self._workers: dict[int, _Worker] = {}
         self._to_renew: list[int] = []
         self._renewal: _Worker | None = None  # which is not ready yet
@@ -91,7 +91,7 @@ class Supervisor:
 
     def _handle_signal(self, number: int, frame: FrameType | None) -> None:
         if number not in (signal.SIGTERM, signal.SIGINT):
-            self._to_renew = list(range(self._options.workers))
+            self._to_renew = list(range(self._settings.workers))
         else:
             self._stopping = True
         with contextlib.suppress(BlockingIOError):
@@ -99,8 +99,8 @@ class Supervisor:
 
     def run(self) -> int:
         """Until a signal comes; the exit status."""
-        self._say(f"starting {self._options.workers} workers")
-        for number in range(self._options.workers):
+        self._say(f"starting {self._settings.workers} workers")
+        for number in range(self._settings.workers):
             # The first one tells from the beginning that nothing is ready yet.
             self._workers[number] = self._start(number, when_ready=number > 0)
         while not self._stopping:
@@ -112,7 +112,7 @@ class Supervisor:
 
     def _start(self, number: int, *, when_ready: bool) -> _Worker:
         place = self._folder / f"{number}-{next(self._count)}{SUFFIX}"
-        arguments = (self._options, self._listener, number, str(place), when_ready)
+        arguments = (self._settings, self._listener, number, str(place), when_ready)
         process = self._context.Process(target=_run_worker, args=arguments, name=f"worker-{number}")
         process.start()
         return _Worker(number, process, place)
@@ -167,7 +167,7 @@ class Supervisor:
             self._renewal, self._to_renew = None, []
         elif renewal is not None and renewal.is_ready():
             old, self._workers[renewal.number] = self._workers[renewal.number], renewal
-            old.tell_to_end(self._options.grace)
+            old.tell_to_end(self._settings.grace)
             self._leaving.append(old)
             self._renewal = None
         if self._renewal is None and self._to_renew and not self._leaving:
@@ -179,7 +179,7 @@ class Supervisor:
         everybody = self._everybody()
         for worker in everybody:
             if not worker.end_by:
-                worker.tell_to_end(self._options.grace)
+                worker.tell_to_end(self._settings.grace)
         for worker in everybody:
             worker.process.join(max(0.0, worker.end_by - time.monotonic()))
             if worker.process.is_alive():
@@ -193,19 +193,19 @@ class Supervisor:
         return self._status
 
 
-def serve_many(options: ServeOptions, listener: socket.socket, say: Callable[[str], object]) -> int:
-    """Serve in ``options.workers`` processes until a signal comes; the exit status."""
+def serve_many(settings: ServeSettings, listener: socket.socket, say: Callable[[str], object]) -> int:
+    """Serve in ``settings.workers`` processes until a signal comes; the exit status."""
     with tempfile.TemporaryDirectory(prefix="aioarray-") as folder:
-        return Supervisor(options, listener, say, Path(folder)).run()
+        return Supervisor(settings, listener, say, Path(folder)).run()
 
 
-def _run_worker(options: ServeOptions, listener: socket.socket, number: int, place: str, when_ready: bool) -> None:
+def _run_worker(settings: ServeSettings, listener: socket.socket, number: int, place: str, when_ready: bool) -> None:
     """The life of a worker."""
     os.environ[WORKER] = str(number)
     os.environ[PLACE] = place
     threading.Thread(target=_end_with_parent, name="aioarray-parent", daemon=True).start()
     # One of them tells of its progress; the others do the same.
-    sys.exit(serve_here(options, listener, say_line if number == 0 else None, when_ready=when_ready))
+    sys.exit(serve_here(settings, listener, say_line if number == 0 else None, when_ready=when_ready))
 
 
 def _end_with_parent() -> None:
