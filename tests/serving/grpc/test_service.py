@@ -220,7 +220,9 @@ async def test_codes_of_errors() -> None:
         held.opened.set()
         await until(lambda: app.state.server.registry.get("held").stats().running == 0)
         held.close()
-        accepted = [group.create_task(call.code("ModelInfer", request_of(one, model="held"))) for _ in range(2)]
+        accepted = [group.create_task(call.code("ModelInfer", request_of(one, model="held")))]
+        await held.arrived.wait()
+        accepted.append(group.create_task(call.code("ModelInfer", request_of(one, model="held"))))
         await until(lambda: app.state.server.registry.get("held").stats().queued == 1)
         assert await call.code("ModelInfer", request_of(one, model="held")) == Code.RESOURCE_EXHAUSTED
         assert int(call.trailer["retry-after"]) >= 1
