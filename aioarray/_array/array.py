@@ -174,6 +174,7 @@ class Array(Value, OtherNames):
     __hash__: ClassVar[Callable[[Array], int]] = object.__hash__
     # NumPy's operators leave mixed operations to ours.
     __array_priority__ = 1000
+
     # Copies
 
     def to_device(self, device: Device | str, /, *, stream: None = None) -> Array:
@@ -437,8 +438,9 @@ def _mixed(definition: Definition[Any], arrays: _Arrays, static: tuple[Any, ...]
     """``call`` with numbers, host arrays, and places that are left out."""
     operands: Any = None  # Arrays, or None where one is left out
     if _scheduler.open:
-        operands = [_of_numpy(definition, x) if isinstance(x, _NUMPY) else x for x in arrays]
-        operands = _numbers.among([x._spec for x in operands if type(x) is Array], operands)
+        # Converted once, also where the rest does not serve: a host array is copied.
+        arrays = tuple([_of_numpy(definition, x) if isinstance(x, _NUMPY) else x for x in arrays])
+        operands = _numbers.among([x._spec for x in arrays if type(x) is Array], arrays)
     if operands is None:
         return _general(definition, arrays, static)  # type: ignore[no-any-return]
     key: Any = tuple([None if x is None else x._spec for x in operands])

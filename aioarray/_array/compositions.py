@@ -131,10 +131,10 @@ def _key(
     for value, kind in zip(args, kinds, strict=False):
         given = type(value)
         if kind == _OPTION or value is None:
-            mark = _option_key(value)
-            if mark is None:
+            option = _option_key(value)
+            if option is None:
                 return None, ()
-            marks.append(mark)
+            marks.append(option)
         elif given in _ARRAYS:
             operands.append(value)
             marks.append(Array)
@@ -146,10 +146,10 @@ def _key(
         else:
             return None, ()
     for name, value in kwargs.items():
-        mark = None if name in dynamic else _option_key(value)
-        if mark is None:
+        option = None if name in dynamic else _option_key(value)
+        if option is None:
             return None, ()
-        marks.append((name, mark))
+        marks.append((name, option))
     return tuple(marks), tuple(operands)
 
 

@@ -24,11 +24,12 @@ LOG_SECONDS: Final = 5.0
 class Threads:
     """The only instance is ``engine.threads``; ``start`` may be called on any thread."""
 
-    __slots__ = ("_housekeeper", "_logger", "_messages", "_queue", "_threads")
+    __slots__ = ("_housekeeper", "_logged", "_logger", "_messages", "_queue", "_threads")
 
     def __init__(self) -> None:
         self._queue: SimpleQueue[Request | Callable[[], None] | None] = SimpleQueue()
         self._messages: SimpleQueue[str | threading.Event | None] = SimpleQueue()
+        self._logged = False  # something was given to `log`; any thread
         self._housekeeper: threading.Thread | None = None
         self._logger: threading.Thread | None = None  # the housekeeper only, and `join` after it
         self._threads: list[threading.Thread] = []  # appended to by `open`, then by the housekeeper only
@@ -50,6 +51,7 @@ class Threads:
 
     def log(self, message: str) -> None:
         """Have an error logged soon that nobody saw. Any thread, also in a destructor."""
+        self._logged = True
         self._messages.put(message)
         self._queue.put(self._start_logger)
 
@@ -58,7 +60,10 @@ class Threads:
         self._queue.put(function)
 
     def set_when_logged(self, done: threading.Event) -> None:
-        """Have ``done`` set when all is logged that was given to ``log`` before."""
+        """Have ``done`` set when all is logged that was given to ``log`` before; at once if nothing ever was."""
+        if not self._logged:
+            done.set()
+            return
         self._messages.put(done)
         self._queue.put(self._start_logger)
 
@@ -82,6 +87,7 @@ class Threads:
         """The threads are not in the child."""
         self._queue = SimpleQueue()
         self._messages = SimpleQueue()
+        self._logged = False
         self._housekeeper = self._logger = None
         self._threads = []
 

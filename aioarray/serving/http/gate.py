@@ -27,7 +27,8 @@ Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 # Asked without a key: balancers and orchestrators have none, and pages hold no data of their own.
 LIVE_PATHS: Final = ("/v2/health/live", "/livez", "/healthz")
 READY_PATHS: Final = ("/v2/health/ready", "/readyz")
-OPEN_PATHS: Final = frozenset({"/", *LIVE_PATHS, *READY_PATHS})
+PROBES: Final = frozenset({*LIVE_PATHS, *READY_PATHS})
+OPEN_PATHS: Final = frozenset({"/", *PROBES})
 
 
 class Keys:
@@ -80,9 +81,11 @@ class Gate:
             await self._app(scope, receive, send)
             return
         path, limits, traffic = path_of(scope), self._state.limits, self._state.traffic
-        if self._hosts and _host(scope["headers"]) not in self._hosts:
-            # A page of another site, whose name was made to lead here, would be a friend behind the firewall.
-            await self._refuse(Failure(421, "no server of this name is here"), scope, receive, send)
+        if self._hosts and path not in PROBES and _host(scope["headers"]) not in self._hosts:
+            # A page of another site, whose name was made to lead here, would be a friend behind the firewall. Probes
+            # come by an address, and learn nothing from a page.
+            reason = "no server of this name is here; serve with --allowed-host NAME to answer to it"
+            await self._refuse(Failure(421, reason), scope, receive, send)
             return
         if self._keys and path not in OPEN_PATHS:
             client = self._keys.find(scope["headers"])

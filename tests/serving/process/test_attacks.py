@@ -217,6 +217,9 @@ def test_a_name_that_leads_here_from_elsewhere(server: ServerProcess) -> None:
         with connect(server) as client:
             client.sendall(f"GET /v2 HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
             assert status_of(client) == status, host
+    with connect(server) as client:  # a probe comes by an address
+        client.sendall(b"GET /livez HTTP/1.1\r\nHost: 10.1.2.3:8000\r\n\r\n")
+        assert status_of(client) == 200
 
 
 def test_probes(server: ServerProcess) -> None:
